@@ -1,0 +1,18 @@
+//! The hash-chained log of a cyberos store.
+//!
+//! Pure Rust, no Python. The byte formats are described in `FORMAT.md` beside this crate; every binary position lives in
+//! [`mod@format`]. The layers, lowest first: [`medium`] (files), [`mod@format`] (bytes), [`json`] and [`row`] (payloads),
+//! [`segment`] (reading), [`index`] and [`objects`] (finding), [`log`] (appending and recovery), [`history`] and [`store`].
+
+pub mod diff;
+pub mod error;
+pub mod format;
+pub mod hash;
+pub mod index;
+pub mod json;
+pub mod medium;
+pub mod objects;
+pub mod row;
+
+pub use error::{LogError, Result};
+pub use hash::Digest;
