@@ -3,6 +3,8 @@
 //! Everything this crate does to a disk goes through [`Medium`], so that tests can count syncs, inject faults and stop time
 //! at any of them. [`Os`] is the real one.
 
+#[cfg(any(test, feature = "testing"))]
+pub mod fake;
 mod os;
 
 pub use os::Os;
