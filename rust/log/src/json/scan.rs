@@ -1,0 +1,287 @@
+//! A strict reader of canonical JSON that builds no tree.
+//!
+//! It runs over every row of a log that is verified, so strings are searched eight bytes at a time, and what holds for all
+//! bytes (valid UTF-8, nothing below 0x20) is established once, before.
+
+use super::encode::{is_canonical_float, is_canonical_integer};
+use super::text::{Text, canonical_escape};
+use super::{JsonError, MAX_DEPTH, TOO_DEEP};
+use crate::hash::Digest;
+
+/// Checks that `text` is one value in canonical form and nothing else.
+pub fn check(text: &[u8]) -> Result<(), JsonError> {
+    let mut scanner = Scanner::new(text)?;
+    scanner.value()?;
+    scanner.end()
+}
+
+/// Iterates over the members of a canonical object: the key, and the value as it lies there.
+///
+/// Stops at the first thing that is not canonical; on anything else than an object it yields nothing.
+pub fn members(object: &str) -> Members<'_> {
+    Members(List::new(object, "{"))
+}
+
+/// Iterates over the items of a canonical array, as they lie there; otherwise like [`members`].
+pub fn items(array: &str) -> Items<'_> {
+    Items(List::new(array, "["))
+}
+
+/// See [`members`].
+#[derive(Debug, Clone)]
+pub struct Members<'a>(List<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Text<'a>, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let scanner = self.0.advance(b'}')?;
+        let key = scanner.string().ok()?;
+        scanner.literal(":").ok()?;
+        Some((key, scanner.value().ok()?))
+    }
+}
+
+/// See [`items`].
+#[derive(Debug, Clone)]
+pub struct Items<'a>(List<'a>);
+
+impl<'a> Iterator for Items<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.advance(b']')?.value().ok()
+    }
+}
+
+#[derive(Debug, Clone)]
+struct List<'a> {
+    scanner: Scanner<'a>,
+    separator: &'static str,
+}
+
+impl<'a> List<'a> {
+    const fn new(text: &'a str, opening: &'static str) -> Self {
+        Self { scanner: Scanner::trusted(text), separator: opening }
+    }
+
+    /// Moves to the next element; `None` behind the last one.
+    fn advance(&mut self, closing: u8) -> Option<&mut Scanner<'a>> {
+        self.scanner.literal(self.separator).ok()?;
+        self.separator = ",";
+        (self.scanner.peek() != Some(closing)).then_some(&mut self.scanner)
+    }
+}
+
+/// A position in a text that is valid UTF-8 without control characters.
+#[derive(Debug, Clone)]
+pub(crate) struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// Starts at the first byte, after checking what must hold for all bytes.
+    pub(crate) fn new(text: &'a [u8]) -> Result<Self, JsonError> {
+        let lowest = text.iter().fold(u8::MAX, |lowest, &byte| lowest.min(byte));
+        if lowest < 0x20 {
+            let offset = text.iter().position(|&byte| byte < 0x20).unwrap_or(0);
+            return Err(JsonError { offset, what: "a control character" });
+        }
+        let text = std::str::from_utf8(text)
+            .map_err(|error| JsonError { offset: error.valid_up_to(), what: "bytes that are not UTF-8" })?;
+        Ok(Self { text, at: 0, depth: 0 })
+    }
+
+    /// Starts at the first byte of a text that was part of a scanned one.
+    pub(crate) const fn trusted(text: &'a str) -> Self {
+        Self { text, at: 0, depth: 0 }
+    }
+
+    /// Returns the offset of the next byte.
+    pub(crate) const fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Returns the text that is read.
+    pub(crate) const fn text(&self) -> &'a str {
+        self.text
+    }
+
+    const fn error<T>(&self, what: &'static str) -> Result<T, JsonError> {
+        Err(JsonError { offset: self.at, what })
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn since(&self, start: usize) -> &'a str {
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// Reads exactly `expected`.
+    pub(crate) fn literal(&mut self, expected: &'static str) -> Result<(), JsonError> {
+        let end = self.at + expected.len();
+        if self.text.as_bytes().get(self.at..end) != Some(expected.as_bytes()) {
+            return self.error("another token, key or order than the canonical one");
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    /// Reads the end of the text.
+    pub(crate) fn end(&self) -> Result<(), JsonError> {
+        if self.at == self.text.len() { Ok(()) } else { self.error("bytes behind the value") }
+    }
+
+    /// Reads a string with its quotes.
+    pub(crate) fn string(&mut self) -> Result<Text<'a>, JsonError> {
+        if self.peek() != Some(b'"') {
+            return self.error("no string where one must stand");
+        }
+        self.at += 1;
+        let start = self.at;
+        let mut escaped = false;
+        loop {
+            self.at = quote_or_backslash(self.text.as_bytes(), self.at);
+            match self.peek() {
+                Some(b'"') => break,
+                Some(_) => {
+                    escaped = true;
+                    let Some(used) = canonical_escape(self.rest()) else {
+                        return self.error("an escape that is not canonical");
+                    };
+                    self.at += used;
+                }
+                None => return self.error("an unfinished string"),
+            }
+        }
+        let raw = self.since(start);
+        self.at += 1;
+        Ok(Text::new(raw, escaped))
+    }
+
+    /// Reads 64 hexadecimal digits and the quote behind them; the quote before them has been read.
+    pub(crate) fn digest(&mut self) -> Result<Digest, JsonError> {
+        let end = self.at + 64;
+        let Some(digest) = self.text.as_bytes().get(self.at..end).and_then(Digest::from_hex) else {
+            return self.error("no digest of 64 lower-case hexadecimal digits where one must stand");
+        };
+        self.at = end;
+        self.literal("\"")?;
+        Ok(digest)
+    }
+
+    /// Reads an integer from 0 to 2^64 - 1.
+    pub(crate) fn unsigned(&mut self) -> Result<u64, JsonError> {
+        let start = self.at;
+        let digits = self.number()?;
+        digits.parse().map_err(|_| JsonError {
+            offset: start,
+            what: "another number where an unsigned integer of 64 bits must stand",
+        })
+    }
+
+    /// Reads any value and returns it as it lies there.
+    pub(crate) fn value(&mut self) -> Result<&'a str, JsonError> {
+        let start = self.at;
+        match self.peek() {
+            Some(b'"') => self.string().map(drop)?,
+            Some(b'{') => return self.object(),
+            Some(b'[') => self.array()?,
+            Some(b't') => self.literal("true")?,
+            Some(b'f') => self.literal("false")?,
+            Some(b'n') => self.literal("null")?,
+            Some(b'-' | b'0'..=b'9') => return self.number(),
+            _ => return self.error("no value where one must stand"),
+        }
+        Ok(self.since(start))
+    }
+
+    /// Reads an object, whose keys ascend, and returns it as it lies there.
+    pub(crate) fn object(&mut self) -> Result<&'a str, JsonError> {
+        let start = self.at;
+        self.open("{")?;
+        let mut last: Option<Text<'a>> = None;
+        while self.peek() != Some(b'}') {
+            if last.is_some() {
+                self.literal(",")?;
+            }
+            let at = self.at;
+            let key = self.string()?;
+            if last.is_some_and(|last| last.compare(key).is_ge()) {
+                return Err(JsonError { offset: at, what: "a key that is repeated or out of order" });
+            }
+            last = Some(key);
+            self.literal(":")?;
+            self.value()?;
+        }
+        self.close();
+        Ok(self.since(start))
+    }
+
+    fn array(&mut self) -> Result<(), JsonError> {
+        self.open("[")?;
+        let mut first = true;
+        while self.peek() != Some(b']') {
+            if !first {
+                self.literal(",")?;
+            }
+            first = false;
+            self.value()?;
+        }
+        self.close();
+        Ok(())
+    }
+
+    fn open(&mut self, opening: &'static str) -> Result<(), JsonError> {
+        if self.depth == MAX_DEPTH {
+            return self.error(TOO_DEEP);
+        }
+        self.literal(opening)?;
+        self.depth += 1;
+        Ok(())
+    }
+
+    const fn close(&mut self) {
+        self.at += 1;
+        self.depth -= 1;
+    }
+
+    fn number(&mut self) -> Result<&'a str, JsonError> {
+        let start = self.at;
+        let bytes = self.rest().bytes();
+        self.at += bytes.take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
+        let number = self.since(start);
+        if is_canonical_integer(number) || is_canonical_float(number) {
+            return Ok(number);
+        }
+        Err(JsonError { offset: start, what: "a number that is not canonical" })
+    }
+}
+
+/// Returns the position of the first quote or backslash at or behind `at`; the length of `bytes` where there is none.
+fn quote_or_backslash(bytes: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
+    const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; 8]);
+    // The lowest set bit marks the first zero byte of `word`; bits above it may be wrong.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*chunk);
+        let hits = zeros(word ^ QUOTES) | zeros(word ^ BACKSLASHES);
+        if hits != 0 {
+            return at + (hits.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().position(|&byte| byte == b'"' || byte == b'\\').unwrap_or(rest.len())
+}
