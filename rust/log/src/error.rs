@@ -33,6 +33,12 @@ pub enum LogError {
         /// What is wrong, in one clause.
         what: String,
     },
+    /// A sync failed earlier: nothing more is written through this handle, since a second sync may lie.
+    #[error("nothing more can be written through this handle after: {0}")]
+    Poisoned(String),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// An argument that can never be valid.
     #[error("{0}")]
     Invalid(String),

@@ -10,9 +10,12 @@ pub mod format;
 pub mod hash;
 pub mod index;
 pub mod json;
+pub mod log;
 pub mod medium;
 pub mod objects;
 pub mod row;
+pub mod segment;
+mod time;
 
 pub use error::{LogError, Result};
 pub use hash::Digest;

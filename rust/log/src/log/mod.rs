@@ -1,0 +1,16 @@
+//! The log as a whole: reading it, appending to it, recovering it and verifying it.
+
+mod reader;
+mod recovery;
+mod scan;
+mod tip;
+mod writer;
+
+pub mod peaks;
+pub mod verify;
+
+pub use reader::{End, LogReader, ReverseLog};
+pub use recovery::{Recovery, Tail};
+pub use scan::{Damage, Event, Position};
+pub use tip::{TipFile, TipState};
+pub use writer::{LogWriter, SegmentPolicy, Staged};

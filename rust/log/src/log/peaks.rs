@@ -1,0 +1,176 @@
+//! The Merkle tree over all payloads, as its peaks: RFC 6962's tree kept as a compact range.
+
+use std::path::Path;
+
+use crate::error::{LogError, Result};
+use crate::format;
+use crate::hash::Digest;
+use crate::medium::{Medium, Open};
+
+/// Place of the file below `audit/`.
+const DIR: &str = "mmr";
+const NAME: &str = "peaks.bin";
+const TEMPORARY: &str = "peaks.tmp";
+
+/// Hash of one payload as a leaf (RFC 6962, 2.1).
+pub fn leaf(payload: &[u8]) -> Digest {
+    Digest::of(&[&[0], payload])
+}
+
+/// Hash of two subtrees (RFC 6962, 2.1).
+pub fn node(left: &Digest, right: &Digest) -> Digest {
+    Digest::of(&[&[1], &left.0, &right.0])
+}
+
+/// The complete subtrees of a tree of `leaves` leaves, left to right.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Peaks {
+    leaves: u64,
+    peaks: Vec<(u32, Digest)>,
+}
+
+impl Peaks {
+    /// Number of leaves.
+    pub fn leaves(&self) -> u64 {
+        self.leaves
+    }
+
+    /// The subtrees as `(height, root)`, left to right.
+    pub fn list(&self) -> &[(u32, Digest)] {
+        &self.peaks
+    }
+
+    /// Adds one leaf.
+    pub fn push(&mut self, leaf: Digest) {
+        self.push_subtree(0, leaf);
+    }
+
+    /// Adds a complete subtree of 2^`height` leaves; the number of leaves so far is a multiple of that.
+    pub fn push_subtree(&mut self, height: u32, root: Digest) {
+        debug_assert!(self.leaves.trailing_zeros() >= height || self.leaves == 0, "the subtree is aligned");
+        self.leaves += 1 << height;
+        let (mut height, mut right) = (height, root);
+        while let Some(&(left_height, left)) = self.peaks.last() {
+            if left_height != height {
+                break;
+            }
+            self.peaks.pop();
+            right = node(&left, &right);
+            height += 1;
+        }
+        self.peaks.push((height, right));
+    }
+
+    /// The tree's root; of an empty tree the hash of nothing.
+    pub fn root(&self) -> Digest {
+        let mut from_right = self.peaks.iter().rev().map(|(_, root)| *root);
+        let Some(last) = from_right.next() else { return Digest::of(&[]) };
+        from_right.fold(last, |right, left| node(&left, &right))
+    }
+
+    /// Whether the heights are those that the number of leaves demands.
+    fn is_well_formed(&self) -> bool {
+        let heights = (0..64).rev().filter(|bit| self.leaves & (1 << bit) != 0);
+        heights.eq(self.peaks.iter().map(|(height, _)| *height))
+    }
+
+    /// Encodes `peaks.bin`.
+    pub fn encode(&self) -> Vec<u8> {
+        format::peaks::encode(self.leaves, &self.peaks)
+    }
+
+    /// Decodes `peaks.bin`; `None` where it is not well formed.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (leaves, peaks) = format::peaks::decode(bytes)?;
+        Some(Self { leaves, peaks }).filter(Self::is_well_formed)
+    }
+
+    /// Reads `audit/mmr/peaks.bin`; `None` where it is missing or not well formed.
+    pub fn read(medium: &dyn Medium, audit_dir: &Path) -> Result<Option<Self>> {
+        let path = audit_dir.join(DIR).join(NAME);
+        let bytes = medium.read(&path).map_err(LogError::io("read", path))?;
+        Ok(bytes.and_then(|bytes| Self::decode(&bytes)))
+    }
+
+    /// Replaces `audit/mmr/peaks.bin`, without syncing: it can always be computed again.
+    pub fn write(&self, medium: &dyn Medium, audit_dir: &Path) -> Result<()> {
+        let dir = audit_dir.join(DIR);
+        let (temporary, path) = (dir.join(TEMPORARY), dir.join(NAME));
+        let write = || -> std::io::Result<()> {
+            let bytes = self.encode();
+            let file = match medium.open(&temporary, Open::Create) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    medium.create_dir_all(&dir)?;
+                    medium.open(&temporary, Open::Create)?
+                }
+                other => other?,
+            };
+            file.set_len(0)?;
+            file.write_all_at(&bytes, 0)?;
+            medium.rename(&temporary, &path)
+        };
+        write().map_err(LogError::io("replace", &path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 6962's definition, word for word.
+    fn root_by_definition(leaves: &[Digest]) -> Digest {
+        match leaves {
+            [] => Digest::of(&[]),
+            [one] => *one,
+            more => {
+                let half = more.len().next_power_of_two() / 2;
+                node(&root_by_definition(&more[..half]), &root_by_definition(&more[half..]))
+            }
+        }
+    }
+
+    #[test]
+    fn peaks_fold_to_the_rfc_6962_root_at_every_size() {
+        let mut peaks = Peaks::default();
+        let mut leaves = Vec::new();
+        assert_eq!(peaks.root(), root_by_definition(&leaves));
+        for n in 0..130_u32 {
+            let hash = leaf(&n.to_be_bytes());
+            leaves.push(hash);
+            peaks.push(hash);
+            assert_eq!(peaks.root(), root_by_definition(&leaves), "at {} leaves", leaves.len());
+            assert_eq!(Peaks::decode(&peaks.encode()), Some(peaks.clone()));
+        }
+    }
+
+    #[test]
+    fn subtrees_and_leaves_give_the_same_peaks() {
+        let hashes: Vec<Digest> = (0..50_u8).map(|n| leaf(&[n])).collect();
+        let mut by_leaf = Peaks::default();
+        for &hash in &hashes {
+            by_leaf.push(hash);
+        }
+        let mut by_tree = Peaks::default();
+        for eight in hashes.chunks(8) {
+            let mut part = Peaks::default();
+            for &hash in eight {
+                part.push(hash);
+            }
+            for &(height, root) in part.list() {
+                by_tree.push_subtree(height, root);
+            }
+        }
+        assert_eq!(by_tree, by_leaf);
+    }
+
+    #[test]
+    fn a_file_with_the_wrong_heights_is_refused() {
+        let mut peaks = Peaks::default();
+        for n in 0..6_u8 {
+            peaks.push(leaf(&[n]));
+        }
+        let mut bytes = peaks.encode();
+        bytes[28] ^= 1;
+        assert_eq!(Peaks::decode(&bytes), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! `audit/tip`: what is acknowledged.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{LogError, Result};
+use crate::format::tip::{SLOT, Tip};
+use crate::medium::{Medium, MediumFile, Open};
+
+/// Name of the file in `audit/`.
+const NAME: &str = "tip";
+
+/// What the tip file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TipState {
+    /// There is none: another program has written this log so far.
+    Missing,
+    /// There is one and neither slot is whole.
+    Damaged,
+    /// The newest whole slot.
+    Valid(Tip),
+}
+
+impl TipState {
+    /// The tip, where there is one.
+    pub fn valid(self) -> Option<Tip> {
+        match self {
+            Self::Valid(tip) => Some(tip),
+            Self::Missing | Self::Damaged => None,
+        }
+    }
+}
+
+/// Reads the tip below `audit_dir`.
+pub fn read(medium: &dyn Medium, audit_dir: &Path) -> Result<TipState> {
+    let path = audit_dir.join(NAME);
+    let bytes = medium.read(&path).map_err(LogError::io("read", path))?;
+    Ok(bytes.map_or(TipState::Missing, |bytes| newest(&bytes)))
+}
+
+fn newest(bytes: &[u8]) -> TipState {
+    let tips = bytes.chunks(SLOT).take(2).filter_map(Tip::decode);
+    tips.max_by_key(|tip| tip.generation).map_or(TipState::Damaged, TipState::Valid)
+}
+
+/// The tip file, open for writing by whoever holds the store's lock.
+#[derive(Debug)]
+pub struct TipFile {
+    file: Box<dyn MediumFile>,
+    path: PathBuf,
+    generation: u64,
+}
+
+impl TipFile {
+    /// Opens the file, creating it where it does not exist.
+    pub fn open(medium: &dyn Medium, audit_dir: &Path) -> Result<(Self, TipState)> {
+        let path = audit_dir.join(NAME);
+        let state = read(medium, audit_dir)?;
+        let file = medium.open(&path, Open::Create).map_err(LogError::io("open", &path))?;
+        if state == TipState::Missing {
+            medium.sync_dir(audit_dir).map_err(LogError::io("sync", audit_dir))?;
+        }
+        let generation = state.valid().map_or(0, |tip| tip.generation);
+        Ok((Self { file, path, generation }, state))
+    }
+
+    /// Reads both slots again: another process may have written since.
+    pub fn reread(&mut self) -> Result<TipState> {
+        let mut bytes = [0_u8; 2 * SLOT];
+        let read = self.file.read_full_at(&mut bytes, 0).map_err(LogError::io("read", &self.path))?;
+        let state = newest(bytes.get(..read).unwrap_or_default());
+        self.generation = self.generation.max(state.valid().map_or(0, |tip| tip.generation));
+        Ok(state)
+    }
+
+    /// Number of the last write.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Writes the slot that does not hold the newest tip, and syncs it.
+    pub fn write(&mut self, tip: &mut Tip) -> Result<()> {
+        tip.generation = self.generation + 1;
+        let at = (tip.generation % 2) * SLOT as u64;
+        self.file.write_all_at(&tip.encode(), at).map_err(LogError::io("write", &self.path))?;
+        self.file.sync().map_err(LogError::io("sync", &self.path))?;
+        self.generation = tip.generation;
+        Ok(())
+    }
+}

@@ -1,0 +1,387 @@
+//! Verifying the log: frames, order, canonical payloads, links, hashes and the Merkle root, on all cores.
+//!
+//! Threads take turns reading batches of whole frames and check them apart; what joins one batch to the next (numbers, links,
+//! subtrees) is checked when the results are put in order.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::peaks::{self, Peaks};
+use super::scan::Damage;
+use super::{LogReader, Position};
+use crate::error::Result;
+use crate::hash::Digest;
+use crate::row::Row;
+use crate::segment::{Batch, BatchReader};
+
+/// Rows in one batch; a power of two, so that a whole batch is a complete subtree.
+const ROWS: u64 = 1 << HEIGHT;
+const HEIGHT: u32 = 10;
+
+/// One thing that is not as it must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Stable name of the check that failed.
+    pub check: &'static str,
+    /// File, relative to the store.
+    pub file: String,
+    /// Offset of the frame in it.
+    pub offset: u64,
+    /// The row's number.
+    pub seq: u64,
+    /// What is wrong, in one clause.
+    pub what: String,
+}
+
+/// What [`verify`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Whole rows read.
+    pub rows: u64,
+    /// Bytes of their frames.
+    pub bytes: u64,
+    /// Segments read.
+    pub segments: usize,
+    /// Number and chain of the last whole row.
+    pub last: Option<(u64, Digest)>,
+    /// The Merkle tree over all payloads; `None` where it was not asked for or rows are missing.
+    pub peaks: Option<Peaks>,
+    /// A torn tail: unacknowledged bytes behind the last row. Not a fault; the next writer moves it aside.
+    pub torn_tail: Option<Damage>,
+    /// Everything that is wrong, in the order of the log, up to the bound.
+    pub findings: Vec<Finding>,
+    /// Whether there was more to find than the bound.
+    pub truncated: bool,
+}
+
+/// What to verify.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Compute the Merkle tree as well.
+    pub with_peaks: bool,
+    /// Number of threads.
+    pub threads: usize,
+    /// Bound on the number of findings.
+    pub most_findings: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { with_peaks: true, threads, most_findings: 1000 }
+    }
+}
+
+/// Verifies the whole log. `progress` is called now and then, from the calling thread's scope, with the rows done so far;
+/// it returns whether to go on.
+pub fn verify(log: &LogReader, options: Options, progress: &(dyn Fn(u64) -> bool + Sync)) -> Result<Report> {
+    let feeder = Mutex::new(Feeder::new(log, options.with_peaks)?);
+    let joiner = Mutex::new(Joiner::new(log, options));
+    let rows = AtomicU64::new(0);
+    let work = || -> Result<()> {
+        let mut batch = Batch::default();
+        loop {
+            let Some((order, item)) = feeder.lock().unwrap_or_else(PoisonError::into_inner).next(&mut batch)? else {
+                return Ok(());
+            };
+            let checked = match item {
+                Item::Batch(file) => Part::Rows(check_batch(&batch, &file, options.with_peaks)),
+                Item::Damage(damage) => Part::Damage(damage),
+            };
+            joiner.lock().unwrap_or_else(PoisonError::into_inner).add(order, checked);
+            let total = rows.fetch_add(batch.len() as u64, Ordering::Relaxed) + batch.len() as u64;
+            if !progress(total) {
+                return Err(crate::error::LogError::Interrupted);
+            }
+        }
+    };
+    std::thread::scope(|scope| -> Result<()> {
+        let others: Vec<_> = (1..options.threads).map(|_| scope.spawn(work)).collect();
+        let mut result = work();
+        for other in others {
+            result = result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        result
+    })?;
+    Ok(joiner.into_inner().unwrap_or_else(PoisonError::into_inner).finish())
+}
+
+enum Item {
+    Batch(String),
+    Damage(Damage),
+}
+
+/// Reads batches in order, one caller at a time.
+struct Feeder<'l> {
+    log: &'l LogReader,
+    place: usize,
+    reader: Option<BatchReader>,
+    order: u64,
+    next_seq: u64,
+    aligned: bool,
+    pending: Option<Damage>,
+}
+
+impl<'l> Feeder<'l> {
+    fn new(log: &'l LogReader, aligned: bool) -> Result<Self> {
+        let Position { place, offset, .. } = log.start();
+        let reader =
+            log.segments().get(place).map(|segment| BatchReader::new(segment, offset, segment.first_seq, None));
+        Ok(Self { log, place, reader: reader.transpose()?, order: 0, next_seq: 1, aligned, pending: None })
+    }
+
+    fn next(&mut self, batch: &mut Batch) -> Result<Option<(u64, Item)>> {
+        *batch = std::mem::take(batch).cleared();
+        self.order += 1;
+        if let Some(damage) = self.pending.take() {
+            return Ok(Some((self.order, Item::Damage(damage))));
+        }
+        loop {
+            let Some(reader) = &mut self.reader else { return Ok(None) };
+            if self.aligned {
+                let room = ROWS - (reader.next_seq() - 1) % ROWS;
+                reader.set_most(usize::try_from(room).unwrap_or(usize::MAX));
+            }
+            let stop = reader.read(batch)?;
+            let file = reader.segment().label();
+            self.next_seq = reader.next_seq();
+            if let Some(stop) = stop {
+                let damage = self.log.damage_at(reader.segment(), self.place, stop)?;
+                let segment = reader.segment().clone();
+                match damage.next_seq {
+                    Some(next) => self.reader = Some(BatchReader::new(&segment, damage.end, next, None)?),
+                    None => self.open_next()?,
+                }
+                if batch.is_empty() {
+                    return Ok(Some((self.order, Item::Damage(damage))));
+                }
+                self.pending = Some(damage);
+            }
+            if !batch.is_empty() {
+                return Ok(Some((self.order, Item::Batch(file))));
+            }
+            self.open_next()?;
+        }
+    }
+
+    fn open_next(&mut self) -> Result<()> {
+        self.place += 1;
+        let next = self.log.segments().get(self.place);
+        let reader = next.map(|segment| BatchReader::new(segment, 0, segment.first_seq, None));
+        self.reader = reader.transpose()?;
+        Ok(())
+    }
+}
+
+enum Part {
+    Rows(Checked),
+    Damage(Damage),
+}
+
+/// What one batch says by itself.
+struct Checked {
+    rows: u64,
+    bytes: u64,
+    /// Number of the first frame, whole or not, and what it continues.
+    first: Option<(u64, Digest)>,
+    file: String,
+    offset: u64,
+    last: Option<(u64, Digest)>,
+    /// Complete subtrees of the batch: one where it is whole and aligned, else its leaves.
+    subtrees: Vec<(u32, Digest)>,
+    findings: Vec<Finding>,
+}
+
+fn check_batch(batch: &Batch, file: &str, with_peaks: bool) -> Checked {
+    let mut out = Checked {
+        rows: 0,
+        bytes: batch.bytes().len() as u64,
+        first: None,
+        file: file.into(),
+        offset: 0,
+        last: None,
+        subtrees: Vec::new(),
+        findings: Vec::new(),
+    };
+    let mut leaves = Vec::with_capacity(if with_peaks { batch.len() } else { 0 });
+    let mut chain: Option<Digest> = None;
+    for frame in batch.frames() {
+        let mut find = |check, offset, seq, what: String| {
+            out.findings.push(Finding { check, file: file.into(), offset, seq, what });
+        };
+        let frame = match frame {
+            Ok(frame) => frame,
+            Err(stop) => {
+                find("frame", stop.offset, stop.expected_seq, stop.what.into());
+                chain = None;
+                out.last = None;
+                continue;
+            }
+        };
+        let seq = frame.header.seq;
+        out.rows += 1;
+        if with_peaks {
+            leaves.push(peaks::leaf(frame.payload));
+        }
+        let row = match Row::parse(frame.payload) {
+            Ok(row) => row,
+            Err(error) => {
+                find("canonical", frame.offset, seq, error.to_string());
+                chain = None;
+                out.last = None;
+                continue;
+            }
+        };
+        if row.ts_ns() != frame.header.ts_ns {
+            find("time", frame.offset, seq, "the header's time is not the payload's".into());
+        }
+        if !row.chain_is_right() {
+            find("chain", frame.offset, seq, "the chain does not match the payload".into());
+        }
+        match chain {
+            Some(previous) if previous != row.prev_chain() => {
+                find("link", frame.offset, seq, "prev_chain is not the chain of the row before".into());
+            }
+            None if batch.first_seq() == Some(seq) => {
+                out.first = Some((seq, row.prev_chain()));
+                out.offset = frame.offset;
+            }
+            _ => {}
+        }
+        chain = Some(row.chain());
+        out.last = Some((seq, row.chain()));
+    }
+    let aligned = batch.first_seq().is_some_and(|seq| (seq - 1).is_multiple_of(ROWS)) && leaves.len() as u64 == ROWS;
+    if aligned {
+        let mut whole = Peaks::default();
+        for leaf in leaves {
+            whole.push(leaf);
+        }
+        out.subtrees = whole.list().to_vec();
+    } else {
+        out.subtrees = leaves.into_iter().map(|leaf| (0, leaf)).collect();
+    }
+    out
+}
+
+/// Puts the parts in order and checks what joins them.
+struct Joiner<'l> {
+    log: &'l LogReader,
+    most: usize,
+    /// Parts that came before the one that is next.
+    waiting: BTreeMap<u64, Part>,
+    next_order: u64,
+    next_seq: u64,
+    previous: Option<Digest>,
+    peaks: Option<Peaks>,
+    report: Report,
+}
+
+impl<'l> Joiner<'l> {
+    fn new(log: &'l LogReader, options: Options) -> Self {
+        let report = Report {
+            rows: 0,
+            bytes: 0,
+            segments: log.segments().list().len(),
+            last: None,
+            peaks: None,
+            torn_tail: None,
+            findings: Vec::new(),
+            truncated: false,
+        };
+        let peaks = options.with_peaks.then(Peaks::default);
+        Self {
+            log,
+            most: options.most_findings,
+            waiting: BTreeMap::new(),
+            next_order: 1,
+            next_seq: 1,
+            previous: Some(Digest::ZERO),
+            peaks,
+            report,
+        }
+    }
+
+    fn add(&mut self, order: u64, part: Part) {
+        self.waiting.insert(order, part);
+        while let Some(part) = self.waiting.remove(&self.next_order) {
+            self.next_order += 1;
+            match part {
+                Part::Rows(checked) => self.rows(checked),
+                Part::Damage(damage) => self.damage(damage),
+            }
+        }
+    }
+
+    fn finish(mut self) -> Report {
+        self.check_tip();
+        self.report.peaks = self.peaks;
+        self.report
+    }
+
+    fn find(&mut self, finding: Finding) {
+        if self.report.findings.len() < self.most {
+            self.report.findings.push(finding);
+        } else {
+            self.report.truncated = true;
+        }
+    }
+
+    fn rows(&mut self, checked: Checked) {
+        let Checked { rows, bytes, first, file, offset, last, subtrees, findings } = checked;
+        if let Some((seq, prev_chain)) = first {
+            if seq != self.next_seq {
+                let what = format!("row {} is missing", self.next_seq);
+                self.find(Finding { check: "order", file: file.clone(), offset, seq, what });
+                self.previous = None;
+                self.peaks = None;
+            }
+            if self.previous.is_some_and(|previous| previous != prev_chain) {
+                let what = "prev_chain is not the chain of the row before".into();
+                self.find(Finding { check: "link", file, offset, seq, what });
+            }
+        }
+        if findings.iter().any(|finding| finding.check == "frame") {
+            self.peaks = None;
+        }
+        for finding in findings {
+            self.find(finding);
+        }
+        self.report.rows += rows;
+        self.report.bytes += bytes;
+        self.previous = last.map(|(_, chain)| chain);
+        if let Some((seq, chain)) = last {
+            self.next_seq = seq + 1;
+            self.report.last = Some((seq, chain));
+        } else {
+            self.next_seq += rows;
+        }
+        if let Some(peaks) = &mut self.peaks {
+            for (height, root) in subtrees {
+                peaks.push_subtree(height, root);
+            }
+        }
+    }
+
+    fn damage(&mut self, damage: Damage) {
+        if damage.torn_tail {
+            self.report.torn_tail = Some(damage);
+            return;
+        }
+        self.peaks = None;
+        self.previous = None;
+        self.next_seq = damage.next_seq.unwrap_or(damage.expected_seq);
+        let Damage { file, offset, expected_seq: seq, what, .. } = damage;
+        self.find(Finding { check: "frame", file, offset, seq, what });
+    }
+
+    fn check_tip(&mut self) {
+        let Some(tip) = self.log.tip() else { return };
+        if let Err(error) = super::recovery::check_tip(self.log, &tip) {
+            let finding =
+                Finding { check: "tip", file: "audit/tip".into(), offset: 0, seq: tip.seq, what: error.to_string() };
+            self.find(finding);
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Appending rows. The caller holds the store's lock.
+
+use std::path::{Path, PathBuf};
+
+use super::recovery::{Rolled, check_tip, roll_forward, set_aside};
+use super::{End, LogReader, Recovery, TipFile, TipState};
+use crate::error::{LogError, Result};
+use crate::format::frame;
+use crate::format::tip::Tip;
+use crate::hash::Digest;
+use crate::medium::{MediumFile, Open, SharedMedium};
+use crate::row::RowDraft;
+use crate::segment::{ACTIVE, Frame};
+use crate::time::year_month;
+
+/// When the active segment is sealed: at the first group of a new month, or when it is this long.
+#[derive(Debug, Clone, Copy)]
+pub struct SegmentPolicy {
+    /// Length in bytes from which a segment is sealed.
+    pub max_bytes: u64,
+}
+
+impl Default for SegmentPolicy {
+    fn default() -> Self {
+        Self { max_bytes: 256 << 20 }
+    }
+}
+
+/// A row that will be part of the next commit.
+#[derive(Debug, Clone, Copy)]
+pub struct Staged {
+    /// Its number.
+    pub seq: u64,
+    /// Its chain value.
+    pub chain: Digest,
+}
+
+/// Where the log ends: what the next row continues.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    /// First number of the segment that holds the last row.
+    segment: u64,
+    /// Time of that segment's first row.
+    segment_ts: u64,
+    /// Where the last row ends in it.
+    offset: u64,
+    /// Whether that segment is sealed, so that the next row begins a new one.
+    sealed: bool,
+    seq: u64,
+    chain: Digest,
+    view_seq: u64,
+}
+
+impl State {
+    fn append_offset(&self) -> u64 {
+        if self.sealed { 0 } else { self.offset }
+    }
+}
+
+/// The log, open for appending.
+#[derive(Debug)]
+pub struct LogWriter {
+    medium: SharedMedium,
+    dir: PathBuf,
+    policy: SegmentPolicy,
+    tip: TipFile,
+    active: Option<Box<dyn MediumFile>>,
+    inode: u64,
+    state: State,
+    pending: Vec<u8>,
+    /// Offset in `pending` of each staged row's frame.
+    rows: Vec<usize>,
+    next: (u64, Digest),
+    poisoned: Option<String>,
+}
+
+impl LogWriter {
+    /// Opens the log in `audit_dir`, after recovery. Costs as much as lies beyond the tip, never as much as the log is long,
+    /// except for the first time on a log that another program wrote (`adopt`), which is checked from its start.
+    ///
+    /// Without `adopt` a missing tip is damage like an unreadable one.
+    pub fn open(
+        medium: SharedMedium,
+        audit_dir: PathBuf,
+        policy: SegmentPolicy,
+        adopt: bool,
+        visit: &mut dyn FnMut(&Frame<'_>) -> Result<()>,
+    ) -> Result<(Self, Recovery)> {
+        let log = LogReader::open(medium.clone(), audit_dir.clone())?;
+        let (start, chain, view_seq) = match log.tip_state() {
+            TipState::Valid(tip) => (check_tip(&log, &tip)?, tip.chain, tip.view_seq),
+            TipState::Missing if adopt => (End { place: 0, offset: 0, seq: 0 }, Digest::ZERO, 0),
+            TipState::Missing => return Err(LogError::corrupt("audit/tip", 0, None, "the file is missing")),
+            TipState::Damaged => return Err(LogError::corrupt("audit/tip", 0, None, "neither slot is whole")),
+        };
+        let (mut tip, found) = TipFile::open(medium.as_ref(), &audit_dir)?;
+        let rolled = roll_forward(&log, start, chain, visit)?;
+        let mut recovery =
+            Recovery { accepted: rolled.end.seq - start.seq, adopted: found == TipState::Missing, tail: None };
+        if let Some(damage) = &rolled.damage {
+            if !damage.torn_tail {
+                return Err(damage.error());
+            }
+            recovery.tail = Some(set_aside(medium.as_ref(), &audit_dir, damage)?);
+        }
+        let view_seq = if recovery.adopted { rolled.end.seq } else { view_seq };
+        let state = state_at(&log, &rolled, view_seq)?;
+        if recovery.adopted || recovery.tail.is_some() {
+            tip.write(&mut tip_of(&state))?;
+        }
+        let mut writer = Self {
+            medium,
+            dir: audit_dir,
+            policy,
+            tip,
+            active: None,
+            inode: 0,
+            next: (state.seq, state.chain),
+            state,
+            pending: Vec::new(),
+            rows: Vec::new(),
+            poisoned: None,
+        };
+        writer.reopen_active()?;
+        Ok((writer, recovery))
+    }
+
+    /// Number of the last acknowledged row.
+    pub fn last_seq(&self) -> u64 {
+        self.state.seq
+    }
+
+    /// Chain value of the last acknowledged row.
+    pub fn chain(&self) -> Digest {
+        self.state.chain
+    }
+
+    /// Working files, erasures and peaks reflect all rows up to this one, durably.
+    pub fn view_seq(&self) -> u64 {
+        self.state.view_seq
+    }
+
+    /// Sets the view's watermark; it becomes durable with the next commit.
+    pub fn set_view_seq(&mut self, seq: u64) {
+        self.state.view_seq = seq;
+    }
+
+    /// Catches up with what other processes appended, calling `visit` for each of their rows.
+    pub fn refresh(&mut self, visit: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<Recovery> {
+        self.check()?;
+        let path = self.dir.join(ACTIVE);
+        let stat = self.medium.stat(&path).map_err(LogError::io("inspect", &path))?;
+        let here = stat.map_or((0, 0), |stat| (stat.version[0], stat.len));
+        let generation = self.tip.generation();
+        let tip = self.tip.reread()?;
+        let mine = (self.inode, if self.active.is_some() { self.state.append_offset() } else { 0 });
+        if here == mine && self.tip.generation() == generation {
+            return Ok(Recovery::default());
+        }
+        let log = LogReader::open(self.medium.clone(), self.dir.clone())?;
+        let known = check_tip(&log, &tip_of(&self.state))?;
+        let mut at_tip = tip.valid().filter(|tip| tip.seq == self.state.seq).map(|_| self.state.chain);
+        let wanted = tip.valid().map(|tip| tip.seq);
+        let rolled = roll_forward(&log, known, self.state.chain, &mut |frame| {
+            if Some(frame.header.seq) == wanted {
+                at_tip = crate::row::Row::parse(frame.payload).ok().map(|row| row.chain());
+            }
+            visit(frame)
+        })?;
+        if let Some(tip) = tip.valid().filter(|tip| at_tip != Some(tip.chain)) {
+            return Err(LogError::corrupt(
+                "audit/tip",
+                0,
+                Some(tip.seq),
+                "the log does not hold the last acknowledged row",
+            ));
+        }
+        let mut recovery = Recovery { accepted: rolled.end.seq - known.seq, ..Recovery::default() };
+        if let Some(damage) = &rolled.damage {
+            if !damage.torn_tail {
+                return Err(damage.error());
+            }
+            recovery.tail = Some(set_aside(self.medium.as_ref(), &self.dir, damage)?);
+        }
+        let view_seq = tip.valid().map_or(self.state.view_seq, |tip| tip.view_seq.max(self.state.view_seq));
+        self.state = state_at(&log, &rolled, view_seq)?;
+        self.reopen_active()?;
+        self.discard();
+        Ok(recovery)
+    }
+
+    /// Seals a row as the successor of the last one staged. Nothing is written before [`Self::commit`].
+    pub fn stage(&mut self, draft: &RowDraft) -> Result<Staged> {
+        self.check()?;
+        let (seq, previous) = self.next;
+        let (payload, chain) = draft.seal(&previous).map_err(|error| LogError::Invalid(error.to_string()))?;
+        self.rows.push(self.pending.len());
+        frame::encode(&mut self.pending, seq + 1, draft.ts_ns, &payload);
+        self.next = (seq + 1, chain);
+        Ok(Staged { seq: seq + 1, chain })
+    }
+
+    /// Number of staged rows.
+    pub fn staged(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Forgets the staged rows.
+    pub fn discard(&mut self) {
+        self.pending.clear();
+        self.rows.clear();
+        self.next = (self.state.seq, self.state.chain);
+    }
+
+    /// Appends the staged rows and acknowledges them: one write and two syncs. Calls `visit` for each row with its frame.
+    ///
+    /// After an error in a write nothing was appended and the next commit may succeed; after one in a sync the writer is
+    /// poisoned, since a second sync may lie.
+    pub fn commit(&mut self, visit: &mut dyn FnMut(&Frame<'_>)) -> Result<()> {
+        self.check()?;
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let first_ts = frame::Header::decode(&self.pending).map_or(0, |header| header.ts_ns);
+        let result = self.seal_if_due(first_ts).and_then(|()| self.append());
+        if let Err(error) = result {
+            self.discard();
+            return Err(error);
+        }
+        let start = self.state.append_offset();
+        let (seq, chain) = self.next;
+        if start == 0 {
+            self.state = State { segment: self.state.seq + 1, segment_ts: first_ts, sealed: false, ..self.state };
+        }
+        self.state = State { offset: start + self.pending.len() as u64, seq, chain, ..self.state };
+        if let Err(error) = self.tip.write(&mut tip_of(&self.state)) {
+            return Err(self.poison(error));
+        }
+        self.visit_pending(start, visit);
+        self.discard();
+        Ok(())
+    }
+
+    /// Writes the tip again, so that a new view watermark becomes durable.
+    pub fn publish_view(&mut self) -> Result<()> {
+        self.check()?;
+        let written = self.tip.write(&mut tip_of(&self.state));
+        written.map_err(|error| self.poison(error))
+    }
+
+    fn visit_pending(&self, start: u64, visit: &mut dyn FnMut(&Frame<'_>)) {
+        for &at in &self.rows {
+            let rest = self.pending.get(at..).unwrap_or_default();
+            let Some(header) = frame::Header::decode(rest) else { continue };
+            let Some(payload) = rest.get(frame::HEADER..header.frame_len()) else { continue };
+            visit(&Frame { header, offset: start + at as u64, payload });
+        }
+    }
+
+    fn append(&mut self) -> Result<()> {
+        let path = self.dir.join(ACTIVE);
+        if self.active.is_none() {
+            let file = self.medium.open(&path, Open::Create).map_err(LogError::io("create", &path))?;
+            self.medium.sync_dir(&self.dir).map_err(LogError::io("sync", &self.dir))?;
+            self.active = Some(file);
+            self.remember_inode()?;
+        }
+        let Some(file) = &self.active else { return Err(LogError::Invalid("no active segment".into())) };
+        let start = self.state.append_offset();
+        if let Err(error) = file.write_all_at(&self.pending, start) {
+            let cut = file.set_len(start);
+            let error = LogError::io("write", &path)(error);
+            return Err(if cut.is_ok() { error } else { self.poison(error) });
+        }
+        let synced = file.sync().map_err(LogError::io("sync", &path));
+        synced.map_err(|error| self.poison(error))
+    }
+
+    fn seal_if_due(&mut self, ts_ns: u64) -> Result<()> {
+        let due = self.state.offset >= self.policy.max_bytes || year_month(ts_ns) > year_month(self.state.segment_ts);
+        if self.state.append_offset() == 0 || !due {
+            return Ok(());
+        }
+        let (year, month) = year_month(self.state.segment_ts);
+        let names = self.medium.list(&self.dir).map_err(LogError::io("list", &self.dir))?;
+        let free = (1..=u32::MAX)
+            .map(|n| format!("{year:04}-{month:02}_{n:02}.binlog"))
+            .find(|name| !names.iter().any(|other| other.strip_suffix(".zst").unwrap_or(other) == name));
+        let Some(name) = free else { return Ok(()) };
+        let to = self.dir.join(&name);
+        self.medium.rename(&self.dir.join(ACTIVE), &to).map_err(LogError::io("seal", &to))?;
+        self.active = None;
+        self.inode = 0;
+        // The new segment's creation syncs the folder, and with it this rename.
+        self.state.sealed = true;
+        Ok(())
+    }
+
+    fn reopen_active(&mut self) -> Result<()> {
+        let path = self.dir.join(ACTIVE);
+        self.active = match self.medium.open(&path, Open::Write) {
+            Ok(file) => Some(file),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(LogError::io("open", path)(error)),
+        };
+        self.remember_inode()
+    }
+
+    fn remember_inode(&mut self) -> Result<()> {
+        let path = self.dir.join(ACTIVE);
+        let stat = self.medium.stat(&path).map_err(LogError::io("inspect", path))?;
+        self.inode = stat.map_or(0, |stat| stat.version[0]);
+        Ok(())
+    }
+
+    fn poison(&mut self, error: LogError) -> LogError {
+        self.poisoned = Some(error.to_string());
+        error
+    }
+
+    fn check(&self) -> Result<()> {
+        self.poisoned.as_ref().map_or(Ok(()), |why| Err(LogError::Poisoned(why.clone())))
+    }
+
+    /// The folder that holds the log.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+fn tip_of(state: &State) -> Tip {
+    let State { segment, offset, seq, chain, view_seq, .. } = *state;
+    Tip { generation: 0, seq, segment, offset, chain, view_seq }
+}
+
+fn state_at(log: &LogReader, rolled: &Rolled, view_seq: u64) -> Result<State> {
+    let End { place, offset, seq } = rolled.end;
+    let segment = log.segments().get(place);
+    let (first, first_ts) = match segment {
+        Some(segment) => {
+            let mut head = [0_u8; frame::HEADER];
+            segment.read(&mut head, 0)?;
+            (segment.first_seq, frame::Header::decode(&head).map_or(0, |header| header.ts_ns))
+        }
+        None => (seq + 1, 0),
+    };
+    let sealed = segment.is_some_and(|segment| !segment.is_active());
+    Ok(State {
+        segment: first,
+        segment_ts: first_ts,
+        offset,
+        sealed,
+        seq,
+        chain: rolled.chain,
+        view_seq: view_seq.min(seq),
+    })
+}

@@ -1,0 +1,40 @@
+//! The calendar, as much of it as segment names need.
+
+const NS_PER_DAY: u64 = 86_400_000_000_000;
+
+/// Returns the year and month (1 to 12) of a time in nanoseconds since the Unix epoch, UTC.
+///
+/// Counts days from 0000-03-01, so that the leap day is the last of its year.
+pub fn year_month(ts_ns: u64) -> (u64, u64) {
+    let days = ts_ns / NS_PER_DAY + 719_468;
+    let era_day = days % 146_097;
+    let year_of_era = (era_day - era_day / 1_460 + era_day / 36_524 - era_day / 146_096) / 365;
+    let day_of_year = era_day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (days / 146_097 * 400 + year_of_era + u64::from(month <= 2), month)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_leap(year: u64) -> bool {
+        (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400)
+    }
+
+    #[test]
+    fn every_day_until_2200_has_its_month() {
+        let mut day = 0;
+        for year in 1970..2200 {
+            let february = if is_leap(year) { 29 } else { 28 };
+            let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+            for (month, length) in (1..).zip(lengths) {
+                for _ in 0..length {
+                    assert_eq!(year_month(day * NS_PER_DAY + 1), (year, month), "day {day}");
+                    day += 1;
+                }
+            }
+        }
+    }
+}
