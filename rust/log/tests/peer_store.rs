@@ -1,5 +1,7 @@
 //! The log of a store that the public Python implementation wrote: read, verified and appended to.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
