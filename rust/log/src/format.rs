@@ -4,6 +4,8 @@
 
 use crate::hash::Digest;
 
+pub mod run;
+
 /// One frame: `u32 BE length | u32 BE crc32c(payload) | u64 BE seq | u64 BE ts_ns | payload`.
 pub mod frame {
     use super::{be32, be64};
