@@ -1,0 +1,5 @@
+import sys
+
+from cyberos.cli.main import main
+
+sys.exit(main())

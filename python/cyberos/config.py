@@ -1,0 +1,139 @@
+"""A store's settings: `manifest.json`.
+
+Ours and upstream's manifests are both read: every setting has a default, and keys that are not ours are left alone. A
+manifest without `format_version` is upstream's, whose format is version 1.
+"""
+
+import os
+from typing import Any, Final, NamedTuple
+
+from cyberos import layout
+from cyberos.clock import iso_seconds
+from cyberos.errors import BadConfig, IoFailure, UnsupportedStore
+
+FORMAT_VERSION: Final = 1
+MIB: Final = 1 << 20
+
+
+class Sessions(NamedTuple):
+    """Settings of the transcript ledger."""
+
+    retention_days: int = 30
+
+
+class Memories(NamedTuple):
+    """Settings of memories."""
+
+    max_body_bytes: int = MIB
+
+
+class Config(NamedTuple):
+    """What a store's manifest says, with the defaults filled in."""
+
+    store_id: str | None = None
+    format_version: int = FORMAT_VERSION
+    created_at: str | None = None
+    sessions: Sessions = Sessions()
+    memories: Memories = Memories()
+
+
+def new_manifest(store_id: str, now_ns: int) -> bytes:
+    """Returns the manifest of a new store, with the fields that upstream's readers look for."""
+    return encode(
+        {
+            "schema_version": 1,
+            "format_version": FORMAT_VERSION,
+            "store_id": store_id,
+            "created_at": iso_seconds(now_ns),
+            "timezone": "UTC",
+            "sessions": Sessions()._asdict(),
+            "memories": Memories()._asdict(),
+        }
+    )
+
+
+def encode(manifest: dict[str, Any]) -> bytes:
+    """Returns a manifest as it is written to disk."""
+    import json  # not needed by a command that only reads a store
+
+    return json.dumps(manifest, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def load(store: str | os.PathLike[str]) -> Config:
+    """Reads a store's settings; a store that lost its manifest has the defaults."""
+    file = os.path.join(store, layout.MANIFEST)
+    try:
+        with open(file, "rb") as handle:
+            raw = handle.read(MIB + 1)
+    except FileNotFoundError:
+        return Config()
+    except OSError as error:
+        raise IoFailure(f"cannot read {file}: {error.strerror}", file=file, errno=error.errno) from error
+    return parse(raw, file)
+
+
+def parse(raw: bytes, file: str = layout.MANIFEST) -> Config:
+    """Returns the settings in the bytes of a manifest; `file` is what an error names."""
+    reader = _Reader(decode(raw, file), file)
+    version = reader.integer("format_version", FORMAT_VERSION, 1, None)
+    if version > FORMAT_VERSION:
+        raise UnsupportedStore(
+            f"{file} says format {version}; this cyberos knows formats up to {FORMAT_VERSION}",
+            store=os.path.dirname(file) or None,
+            format_version=version,
+            hint="install a newer cyberos",
+        )
+    sessions, memories = reader.section("sessions"), reader.section("memories")
+    return Config(
+        store_id=reader.text("store_id"),
+        format_version=version,
+        created_at=reader.text("created_at"),
+        sessions=Sessions(sessions.integer("retention_days", Sessions().retention_days, 1, 36_500)),
+        memories=Memories(memories.integer("max_body_bytes", Memories().max_body_bytes, 1, 8 * MIB)),
+    )
+
+
+def decode(raw: bytes, file: str = layout.MANIFEST) -> dict[str, Any]:
+    """Returns the object in the bytes of a manifest, unknown keys and all."""
+    import json
+
+    if len(raw) > MIB:
+        raise BadConfig(f"{file} is larger than a manifest can be", file=file)
+    try:
+        manifest = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise BadConfig(f"{file} is not JSON: {error}", file=file) from None
+    if not isinstance(manifest, dict):
+        raise BadConfig(f"{file} is not a JSON object", file=file)
+    return manifest
+
+
+class _Reader:
+    """Takes checked values out of one object of the manifest."""
+
+    def __init__(self, values: dict[str, Any], file: str, prefix: str = "") -> None:
+        self._values, self._file, self._prefix = values, file, prefix
+
+    def _wrong(self, key: str, must: str) -> BadConfig:
+        name = self._prefix + key
+        return BadConfig(f"{self._file}: {name} must be {must}", file=self._file, key=name)
+
+    def section(self, key: str) -> "_Reader":
+        value = self._values.get(key)
+        if value is not None and not isinstance(value, dict):
+            raise self._wrong(key, "an object")
+        return _Reader(value or {}, self._file, f"{self._prefix}{key}.")
+
+    def text(self, key: str) -> str | None:
+        value = self._values.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self._wrong(key, "a text")
+        return value
+
+    def integer(self, key: str, default: int, low: int, high: int | None) -> int:
+        value = self._values.get(key)
+        if value is None:
+            return default
+        if type(value) is not int or value < low or (high is not None and value > high):
+            raise self._wrong(key, f"a whole number from {low} to {high}" if high else f"a whole number, {low} or more")
+        return value

@@ -1,0 +1,288 @@
+"""Every error that cyberos raises on purpose.
+
+One family: catch `CyberosError`. A class has a stable `code` for programs, a `kind` that each surface maps to an exit
+code or an HTTP status in one table of its own, and a docstring that says what it means. The compiled core raises these
+same classes. Nothing heavy is imported here: this module is on every start-up path.
+"""
+
+import enum
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+
+class Kind(enum.Enum):
+    """What sort of outcome an error is; a surface needs to know nothing else to choose its status."""
+
+    FINDINGS = "findings"  # a check ran to its end and found problems; the one kind that is a result, not an error
+    USAGE = "usage"
+    NOT_FOUND = "not_found"
+    REFUSED = "refused"
+    CONFLICT = "conflict"
+    BUSY = "busy"
+    CORRUPT = "corrupt"
+    KEY = "key"
+    CONFIG = "config"
+    INTERNAL = "internal"
+
+
+class CyberosError(RuntimeError):
+    """Something went wrong in cyberos."""
+
+    code: ClassVar[str] = "error"
+    kind: ClassVar[Kind] = Kind.INTERNAL
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    hints: tuple[str, ...]
+
+    def __init__(self, message: str | None = None, *, hint: str | tuple[str, ...] = (), **context: Any) -> None:
+        """Takes the message (else the docstring is it), what to do about it, and the class's `fields`."""
+        super().__init__(message or (self.__doc__ or self.code).partition("\n")[0])
+        self.hints = (hint,) if isinstance(hint, str) else tuple(hint)
+        for name in self.fields:
+            setattr(self, name, context.pop(name, None))
+        if context:
+            raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(context))}")
+
+    @property
+    def message(self) -> str:
+        """What happened, in one line."""
+        return str(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns what a machine should get: code, kind, message, hints and those fields that are known."""
+        known = {name: value for name in self.fields if (value := getattr(self, name)) is not None}
+        return {"code": self.code, "kind": self.kind.value, "message": self.message, "hints": list(self.hints), **known}
+
+
+def error_classes() -> Iterator[type[CyberosError]]:
+    """Yields every class of the family that is loaded, the base class first."""
+    pending = [CyberosError]
+    while pending:
+        error = pending.pop(0)
+        yield error
+        pending.extend(error.__subclasses__())
+
+
+# What was asked for does not make sense.
+
+
+class BadArgument(CyberosError):
+    """An argument can never be valid."""
+
+    code = "bad_argument"
+    kind = Kind.USAGE
+    fields = ("argument",)
+    argument: str | None
+
+
+class UnknownFilter(BadArgument):
+    """A filter names a key that cannot be filtered by."""
+
+    code = "unknown_filter"
+
+
+# What was asked for is not there.
+
+
+class StoreNotFound(CyberosError):
+    """There is no store here."""
+
+    code = "store_not_found"
+    kind = Kind.NOT_FOUND
+    fields = ("store",)
+    store: str | None
+
+
+class MemoryNotFound(CyberosError):
+    """No memory has this path."""
+
+    code = "memory_not_found"
+    kind = Kind.NOT_FOUND
+    fields = ("path",)
+    path: str | None
+
+
+class VersionNotFound(CyberosError):
+    """The memory had no version at that row or time."""
+
+    code = "version_not_found"
+    kind = Kind.NOT_FOUND
+    fields = ("path", "seq")
+    path: str | None
+    seq: int | None
+
+
+class BodyPurged(CyberosError):
+    """The content of this version was purged; only the fact of it is left."""
+
+    code = "body_purged"
+    kind = Kind.NOT_FOUND
+    fields = ("path", "seq")
+    path: str | None
+    seq: int | None
+
+
+class BodyUnavailable(CyberosError):
+    """The content of this version was never kept; the log holds only its hash."""
+
+    code = "body_unavailable"
+    kind = Kind.NOT_FOUND
+    fields = ("path", "seq")
+    path: str | None
+    seq: int | None
+
+
+# What was asked for is not allowed.
+
+
+class AclDenied(CyberosError):
+    """The access list refuses this actor's write."""
+
+    code = "acl_denied"
+    kind = Kind.REFUSED
+    fields = ("path", "actor", "mode", "store_id", "matched_entry", "yaml_path")
+    path: str | None
+    actor: str | None
+    mode: str | None
+    store_id: str | None
+    matched_entry: str | None
+    yaml_path: str | None
+
+
+class ProtocolNotApproved(CyberosError):
+    """The store's owner has not approved the protocol section that this needs."""
+
+    code = "protocol_not_approved"
+    kind = Kind.REFUSED
+    fields = ("section",)
+    section: str | None
+
+
+class PathRefused(CyberosError):
+    """A memory cannot have this path."""
+
+    code = "path_refused"
+    kind = Kind.REFUSED
+    fields = ("path",)
+    path: str | None
+
+
+class BodyRefused(CyberosError):
+    """A memory cannot have this content."""
+
+    code = "body_refused"
+    kind = Kind.REFUSED
+    fields = ("path",)
+    path: str | None
+
+
+class PurgeRefused(CyberosError):
+    """The content to purge is shared with another living memory."""
+
+    code = "purge_refused"
+    kind = Kind.REFUSED
+    fields = ("path", "shared_with")
+    path: str | None
+    shared_with: tuple[str, ...] | None
+
+
+class StoreReadOnly(CyberosError):
+    """The store cannot be written to."""
+
+    code = "store_read_only"
+    kind = Kind.REFUSED
+    fields = ("store",)
+    store: str | None
+
+
+# The state of things is not what the caller took it for.
+
+
+class PreconditionFailed(CyberosError):
+    """The memory is not at the version that the write was meant for."""
+
+    code = "precondition_failed"
+    kind = Kind.CONFLICT
+    fields = ("path", "expected", "actual")
+    path: str | None
+    expected: str | None
+    actual: str | None
+
+
+class AlreadyExists(CyberosError):
+    """Something is already there."""
+
+    code = "already_exists"
+    kind = Kind.CONFLICT
+    fields = ("path",)
+    path: str | None
+
+
+class StoreLocked(CyberosError):
+    """Another process is writing to the store."""
+
+    code = "store_locked"
+    kind = Kind.BUSY
+    fields = ("store", "holder")
+    store: str | None
+    holder: str | None
+
+
+# The store is damaged, or cannot be used as it is.
+
+
+class CorruptLog(CyberosError):
+    """Bytes that were acknowledged are not what they must be."""
+
+    code = "corrupt_log"
+    kind = Kind.CORRUPT
+    fields = ("file", "offset", "seq")
+    file: str | None
+    offset: int | None
+    seq: int | None
+
+
+class UnsupportedStore(CyberosError):
+    """The store has a format that this version of cyberos does not know."""
+
+    code = "unsupported_store"
+    kind = Kind.CONFIG
+    fields = ("store", "format_version")
+    store: str | None
+    format_version: int | None
+
+
+class BadConfig(CyberosError):
+    """A settings file says something that cannot be."""
+
+    code = "bad_config"
+    kind = Kind.CONFIG
+    fields = ("file", "key")
+    file: str | None
+    key: str | None
+
+
+# The machine let us down.
+
+
+class IoFailure(CyberosError):
+    """The operating system refused an operation on a file."""
+
+    code = "io_failure"
+    kind = Kind.INTERNAL
+    fields = ("file", "errno")
+    file: str | None
+    errno: int | None
+
+
+class DiskFull(IoFailure):
+    """There is no room left where the store lies."""
+
+    code = "disk_full"
+
+
+class WriterPoisoned(CyberosError):
+    """An earlier write could not be made durable, so this writer takes no more."""
+
+    code = "writer_poisoned"
+    kind = Kind.INTERNAL

@@ -1,0 +1,14 @@
+//! `cyberos._native`: the log crate as a Python module. Only this crate names `PyO3`.
+
+mod build;
+
+/// The compiled part of cyberos.
+#[pyo3::pymodule]
+mod _native {
+    #[expect(non_upper_case_globals, reason = "Python's spelling")]
+    #[pymodule_export]
+    const __version__: &str = crate::build::VERSION;
+    #[expect(non_upper_case_globals, reason = "Python's spelling")]
+    #[pymodule_export]
+    const is_debug: bool = crate::build::IS_DEBUG;
+}

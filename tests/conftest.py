@@ -1,0 +1,99 @@
+"""What every test gets: an environment of its own, a clock that can be set, and ways to run the program."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import hypothesis
+import pytest
+
+from cyberos import clock
+from cyberos.cli.main import main
+
+# One seed, so that a run can be repeated; HYPOTHESIS_PROFILE=search looks further.
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("search", max_examples=2_000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+_OURS = ("CYBEROS_", "_CYBEROS_", "NO_COLOR", "COLUMNS")
+
+
+class Run(NamedTuple):
+    """What one run of the program did."""
+
+    code: int
+    out: str
+    err: str
+
+
+class MockTime:
+    """A clock that stands still until it is told otherwise."""
+
+    def __init__(self, text: str) -> None:
+        self.ns = 0
+        self.set(text)
+
+    def __call__(self) -> int:
+        return self.ns
+
+    def set(self, text: str) -> None:
+        self.ns = clock.parse_time(text)
+
+
+@pytest.fixture(autouse=True)
+def _sealed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(_OURS):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.fixture
+def mock_time(monkeypatch: pytest.MonkeyPatch) -> MockTime:
+    mock = MockTime("2026-05-19T08:00:42Z")
+    monkeypatch.setattr(clock, "now_ns", mock)
+    return mock
+
+
+@pytest.fixture
+def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Run]:
+    """Runs a command line in this process."""
+
+    def run(*args: str | Path) -> Run:
+        code = main([str(arg) for arg in args])
+        return Run(code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Callable[..., Run]:
+    """Runs the program as users do, in an empty folder and with hardly any environment."""
+    folder = tmp_path / "cwd"
+    folder.mkdir()
+
+    def run(*args: str | Path, stdin: bytes = b"", cwd: Path = folder, **env: str) -> Run:
+        sealed = {"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "100", **env}
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore:this is a debug build", "-m", "cyberos", *map(str, args)],
+            input=stdin,
+            capture_output=True,
+            cwd=cwd,
+            env=sealed,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def bare_store(tmp_path: Path) -> Path:
+    """The least that counts as a store: a folder with a manifest."""
+    store = tmp_path / "store"
+    store.mkdir()
+    (store / "manifest.json").write_text("{}")
+    return store

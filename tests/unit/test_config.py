@@ -1,0 +1,90 @@
+import contextlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cyberos import config
+from cyberos.errors import BadConfig, IoFailure, UnsupportedStore
+
+UPSTREAM = {
+    "schema_version": 1,
+    "audit_chain_head": "sha256:" + "0" * 64,
+    "last_updated_at": "2026-05-19T00:00:00Z",
+    "timezone": "UTC",
+}
+
+
+def parse(value):
+    return config.parse(json.dumps(value).encode())
+
+
+def test_a_new_manifest_reads_back():
+    loaded = config.parse(config.new_manifest("an-id", 0))
+    assert loaded == config.Config(store_id="an-id", created_at="1970-01-01T00:00:00Z")
+
+
+def test_upstreams_manifest_has_the_defaults():
+    loaded = parse(UPSTREAM)
+    assert loaded == config.Config()
+    assert loaded.sessions.retention_days == 30
+    assert loaded.memories.max_body_bytes == 1 << 20
+
+
+def test_settings_are_taken():
+    loaded = parse({"sessions": {"retention_days": 7}, "memories": {"max_body_bytes": 8 << 20}, "later": [1]})
+    assert loaded.sessions.retention_days == 7
+    assert loaded.memories.max_body_bytes == 8 << 20
+
+
+def test_a_newer_format_is_refused():
+    with pytest.raises(UnsupportedStore, match="format 2") as caught:
+        parse({"format_version": 2})
+    assert caught.value.format_version == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "key"),
+    [
+        ({"sessions": []}, "sessions"),
+        ({"sessions": {"retention_days": 0}}, "sessions.retention_days"),
+        ({"sessions": {"retention_days": True}}, "sessions.retention_days"),
+        ({"sessions": {"retention_days": "30"}}, "sessions.retention_days"),
+        ({"sessions": {"retention_days": 1.5}}, "sessions.retention_days"),
+        ({"memories": {"max_body_bytes": (8 << 20) + 1}}, "memories.max_body_bytes"),
+        ({"store_id": 7}, "store_id"),
+        ({"format_version": 0}, "format_version"),
+        ({"format_version": "1"}, "format_version"),
+    ],
+)
+def test_a_setting_that_cannot_be_names_itself(value, key):
+    with pytest.raises(BadConfig) as caught:
+        parse(value)
+    assert caught.value.key == key
+    assert key in caught.value.message
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b" " * ((1 << 20) + 1)])
+def test_what_is_not_a_manifest_is_an_error(raw):
+    with pytest.raises(BadConfig):
+        config.parse(raw)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_settings_or_an_error_of_ours(raw):
+    with contextlib.suppress(BadConfig, UnsupportedStore):
+        config.parse(raw)
+
+
+def test_loading(bare_store):
+    assert config.load(bare_store) == config.Config()
+    manifest = bare_store / "manifest.json"
+    manifest.write_text('{"sessions": {"retention_days": 0}}')
+    with pytest.raises(BadConfig, match=str(manifest)):
+        config.load(bare_store)
+    manifest.unlink()
+    assert config.load(bare_store) == config.Config()
+    manifest.mkdir()
+    with pytest.raises(IoFailure, match="cannot read"):
+        config.load(bare_store)
