@@ -1,0 +1,104 @@
+"""The root command, the table of commands, and the one place where an outcome becomes an exit code."""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import click
+from click.exceptions import Exit, NoArgsIsHelpError
+
+from cyberos import __version__
+from cyberos.cli import output
+from cyberos.cli.lazy import Entry, LazyGroup
+from cyberos.errors import BadArgument, CyberosError, Kind
+
+EXIT_CODES: Final = {
+    Kind.FINDINGS: 1,
+    Kind.USAGE: 2,
+    Kind.NOT_FOUND: 3,
+    Kind.REFUSED: 4,
+    Kind.CONFLICT: 5,
+    Kind.BUSY: 6,
+    Kind.CORRUPT: 7,
+    Kind.KEY: 8,
+    Kind.CONFIG: 9,
+    Kind.INTERNAL: 70,
+}
+INTERRUPTED: Final = 128 + 2
+BROKEN_PIPE: Final = 128 + 13
+
+COMMANDS: Final = {
+    "protocol": Entry("cyberos.cli.commands.protocol", "protocol", "Show what the store's owner has approved"),
+    "version": Entry("cyberos.cli.commands.version", "version", "Print the version"),
+}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="cyberos")
+def root() -> None:
+    """The memory of AI agents that its owner can audit."""
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit code."""
+    args = sys.argv[1:] if args is None else list(args)
+    as_json, color = _wishes(args)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show a character is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            code = _run(args)
+        except NoArgsIsHelpError as error:
+            sys.stderr.write(error.format_message() + "\n")
+            code = EXIT_CODES[Kind.USAGE]
+        except click.ClickException as error:
+            code = _report(_usage(error), as_json=as_json, color=color)
+        except CyberosError as error:
+            code = _report(error, as_json=as_json, color=color)
+        sys.stdout.flush()
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone. Python would complain about that once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001, this is where the unforeseen ends
+        import traceback
+
+        traceback.print_exc()
+        return _report(CyberosError(f"{type(error).__name__}: {error}"), as_json=as_json, color=color)
+    return code
+
+
+def _run(args: list[str]) -> int:
+    """Does what `click.Command.main` does, except that what goes wrong stays an exception."""
+    if completing := os.environ.get("_CYBEROS_COMPLETE"):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(root, {}, "cyberos", "_CYBEROS_COMPLETE", completing)
+    try:
+        with root.make_context("cyberos", args) as ctx:
+            outcome = root.invoke(ctx)
+    except Exit as early:  # --help, --version
+        return early.exit_code
+    return EXIT_CODES[outcome] if isinstance(outcome, Kind) else 0
+
+
+def _wishes(args: list[str]) -> tuple[bool, bool | None]:
+    """Returns whether errors shall be JSON, and in colour: also where the command line cannot be understood."""
+    options = args[: args.index("--")] if "--" in args else args
+    color = True if "--color" in options else None
+    return "--json" in options, False if "--no-color" in options else color
+
+
+def _usage(error: click.ClickException) -> CyberosError:
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    return BadArgument(error.format_message(), hint=f"{ctx.command_path if ctx else 'cyberos'} --help")
+
+
+def _report(error: CyberosError, *, as_json: bool, color: bool | None) -> int:
+    output.write_error(error, as_json=as_json, color=color)
+    return EXIT_CODES[error.kind]

@@ -1,0 +1,40 @@
+"""The options that every command takes, before and after its name, and the class of commands that has them."""
+
+from typing import Any
+
+import click
+
+from cyberos.cli.settings import remember
+
+
+def _global(*names: str, **attributes: Any) -> click.Option:
+    return click.Option(names, default=None, expose_value=False, callback=remember, **attributes)
+
+
+GLOBAL_OPTIONS: tuple[click.Option, ...] = (
+    _global("--store", metavar="DIR", help="Use this store [CYBEROS_STORE; else the nearest .cyberos/memory/store]"),
+    _global("--actor", metavar="NAME", help="Act under this name [CYBEROS_ACTOR; else the user's]"),
+    _global("--json", is_flag=True, flag_value=True, type=bool, help="Print JSON"),
+    _global("--color/--no-color", help="Colour the output or do not [NO_COLOR; else only on a terminal]"),
+)
+
+
+def write_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """Writes a command's own options, then the global ones in a section of their own."""
+    own = [param for param in command.get_params(ctx) if param not in GLOBAL_OPTIONS]
+    for title, params in (("Options", own), ("Global options", GLOBAL_OPTIONS)):
+        if records := [record for param in params if (record := param.get_help_record(ctx)) is not None]:
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class Command(click.Command):
+    """A command that also takes the global options."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(GLOBAL_OPTIONS)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the options into the help."""
+        write_options(self, ctx, formatter)

@@ -1,0 +1,135 @@
+"""How results reach people and programs: text or JSON on standard output, errors and progress on standard error."""
+
+import enum
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+from cyberos.errors import CyberosError
+
+_COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "bold": 1, "dim": 2}
+
+
+def use_color(chosen: bool | None, stream: TextIO) -> bool:  # noqa: FBT001, it is the option's value
+    """Whether to colour what goes to `stream`: as the user chose, else only on a terminal and without NO_COLOR."""
+    if chosen is not None:
+        return chosen
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, *styles: str) -> str:
+    """Returns `text` in colour; call it only where `use_color` says so."""
+    return f"\x1b[{';'.join(str(_COLORS[style]) for style in styles)}m{text}\x1b[0m"
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Returns `text` with what a terminal would obey, or not show, written as escapes; `keep` is left as it is."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() or char in keep else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in text
+    )
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Writes lines to standard output as they come."""
+    for line in lines:
+        sys.stdout.write(line + "\n")
+
+
+def write_bytes(data: bytes) -> None:
+    """Writes bytes to standard output untouched."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+
+
+def write_json(value: object) -> None:
+    """Writes a result to standard output as JSON in UTF-8; bytes are JSON already."""
+    write_bytes(value if isinstance(value, bytes) else encode_json(value, indent=2))
+
+
+def encode_json(value: object, indent: int | None = None) -> bytes:
+    """Returns a result as JSON and a line feed."""
+    import json
+
+    text = json.dumps(value, indent=indent, ensure_ascii=False, default=_plain)
+    # What is not valid Unicode (a file name in another encoding) becomes an escape, which is valid JSON.
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, enum.Enum):
+        return value.value
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def emit(result: Any, human: Callable[[Any], Iterable[str]], *, as_json: bool) -> None:
+    """Writes a result, as JSON or as the lines that `human` makes of it."""
+    if as_json:
+        write_json(to_dict(result))
+    else:
+        write_lines(human(result))
+
+
+def to_dict(value: Any) -> Any:
+    """Returns a result with its named tuples as dictionaries, all the way down."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {key: to_dict(item) for key, item in value._asdict().items()}
+    if isinstance(value, (tuple, list)):
+        return [to_dict(item) for item in value]
+    if isinstance(value, dict):
+        return {key: to_dict(item) for key, item in value.items()}
+    return value
+
+
+def write_error(error: CyberosError, *, as_json: bool, color: bool | None) -> None:
+    """Writes an error to standard error: a line and its hints, or a JSON object."""
+    if as_json:
+        sys.stderr.write(encode_json({"error": error.as_dict()}).decode())
+        return
+    label = f"error[{error.code}]"
+    if use_color(color, sys.stderr):
+        label = paint(label, "red", "bold")
+    sys.stderr.write(f"{label}: {printable(error.message)}\n")
+    for hint in error.hints:
+        sys.stderr.write(f"hint: {printable(hint)}\n")
+
+
+class Progress:
+    """A line on standard error about work that takes longer than a second, where that is a terminal.
+
+    Use it as a context and call it with what is done and, where known, the total.
+    """
+
+    DELAY_S = 1.0
+    INTERVAL_S = 0.1
+
+    def __init__(self, what: str, unit: str = "rows", now: Callable[[], float] = time.monotonic) -> None:
+        self._what, self._unit, self._now = what, unit, now
+        self._due = now() + self.DELAY_S
+        self._shown = False
+        self._enabled = sys.stderr.isatty()
+
+    def __call__(self, done: int, total: int | None = None) -> None:
+        """Says how far the work is."""
+        if not self._enabled or self._now() < self._due:
+            return
+        self._due = self._now() + self.INTERVAL_S
+        self._shown = True
+        of = f" of {total:,} ({100 * done // total} %)" if total else ""
+        sys.stderr.write(f"\r\x1b[K{self._what}: {done:,}{of} {self._unit}")
+        sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,67 @@
+"""What a command may import: start-up is part of the product."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+# Never on the way to an answer about history.
+HEAVY = {
+    *("fastapi", "starlette", "uvicorn", "pydantic", "rich", "mcp"),
+    *("cryptography", "yaml", "orjson", "zstandard"),
+    *("psycopg", "apsw", "sqlite3"),
+}
+
+# What ours may load beyond what click has loaded already. Each costs part of the ten milliseconds we have.
+ALLOWED = {"cyberos"}
+
+
+def modules(code, *args):
+    """Returns the top-level modules that are loaded after running `code`, and those of ours in full."""
+    script = f"{code}\nimport sys; loaded = list(sys.modules); import json; print(json.dumps(loaded))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-W", "ignore", "-c", script, *args], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def run_main(*args):
+    return modules("import sys\nfrom cyberos.cli.main import main\nmain(sys.argv[1:])", *args)
+
+
+def tops(names):
+    return {name.partition(".")[0] for name in names}
+
+
+CLICK = tops(modules("import click; click.Command('x').main([], standalone_mode=False)"))
+HELP = tops(modules("import click; click.Command('x').main(['--help'], standalone_mode=False)"))
+
+
+def test_help_imports_no_command():
+    loaded = run_main("--help")
+    assert not {
+        name for name in loaded if name.startswith(("cyberos.cli.commands.", "cyberos.operations", "cyberos.core"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("args", "click_loads"), [(["--help"], HELP), (["version"], CLICK), (["protocol", "status", "--help"], HELP)]
+)
+def test_nothing_is_imported_that_click_does_not_need(args, click_loads):
+    loaded = tops(run_main(*args))
+    assert not loaded & HEAVY
+    assert loaded - click_loads <= ALLOWED, "import it where it is used, or say here why start-up can afford it"
+
+
+def test_a_command_imports_only_itself():
+    loaded = {name for name in run_main("version") if name.startswith("cyberos.cli.commands.")}
+    assert loaded == {"cyberos.cli.commands.version"}
+
+
+@pytest.mark.parametrize(
+    "module", ["cyberos.errors", "cyberos.clock", "cyberos.layout", "cyberos.config", "cyberos.core.paths"]
+)
+def test_the_foundations_are_light(module):
+    loaded = tops(modules(f"import {module}"))
+    assert not loaded & (HEAVY | {"click", "dataclasses", "inspect", "pathlib", "json", "logging", "asyncio"})
