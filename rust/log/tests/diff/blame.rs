@@ -4,6 +4,7 @@ use std::fs;
 use cyberos_log::diff::blame::{Blame, blame};
 use proptest::prelude::*;
 
+use crate::cases;
 use crate::git::{git, git_reading};
 use crate::texts::pair;
 
@@ -75,6 +76,8 @@ fn empty_histories_and_texts_have_no_lines() {
 }
 
 proptest! {
+    #![proptest_config(cases(300))]
+
     /// Where no line occurs twice, a line's version follows from the texts alone: the start of its last unbroken run.
     #[test]
     fn unique_lines_belong_to_the_start_of_their_last_run(

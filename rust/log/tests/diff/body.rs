@@ -4,6 +4,7 @@ use cyberos_log::diff::body::{BodyDiff, MAX_BYTES, TextDiff, body_diff};
 use proptest::prelude::*;
 
 use crate::apply::apply;
+use crate::cases;
 use crate::git::git;
 use crate::texts::pair;
 
@@ -139,6 +140,8 @@ fn what_is_not_text_or_too_large_is_not_compared() {
 }
 
 proptest! {
+    #![proptest_config(cases(500))]
+
     #[test]
     fn the_patch_turns_old_into_new(old in "([ab]?(\r)?\n){0,40}[ab]?", new in "([ab]?(\r)?\n){0,40}[ab]?") {
         if old != new {
