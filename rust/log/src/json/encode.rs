@@ -25,7 +25,7 @@ fn write_value(value: &Value, out: &mut Vec<u8>, depth: usize) -> Result<(), Jso
         Value::Bool(false) => out.extend_from_slice(b"false"),
         Value::Int(number) if INTEGERS.contains(number) => out.extend_from_slice(number.to_string().as_bytes()),
         Value::Int(_) => return refuse(out, "an integer outside of 64 bits"),
-        Value::BigInt(digits) if is_canonical_integer(digits) => out.extend_from_slice(digits.as_bytes()),
+        Value::BigInt(digits) if is_canonical_integer(digits.as_bytes()) => out.extend_from_slice(digits.as_bytes()),
         Value::BigInt(_) => return refuse(out, "an integer with other characters than digits"),
         Value::Float(number) if number.is_finite() => {
             out.extend_from_slice(ryu::Buffer::new().format_finite(*number).as_bytes());
@@ -111,8 +111,8 @@ pub(super) fn write_char(meant: char, out: &mut Vec<u8>) {
 }
 
 /// Whether the text is the canonical form of an integer of any size.
-pub(super) fn is_canonical_integer(text: &str) -> bool {
-    match text.strip_prefix('-').unwrap_or(text).as_bytes() {
+pub(super) fn is_canonical_integer(text: &[u8]) -> bool {
+    match text.strip_prefix(b"-").unwrap_or(text) {
         [b'0'] => text.len() == 1,
         [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
         _ => false,
@@ -120,6 +120,7 @@ pub(super) fn is_canonical_integer(text: &str) -> bool {
 }
 
 /// Whether the text is the canonical form of a number with a fraction or an exponent.
-pub(super) fn is_canonical_float(text: &str) -> bool {
-    text.parse::<f64>().is_ok_and(|number| number.is_finite() && ryu::Buffer::new().format_finite(number) == text)
+pub(super) fn is_canonical_float(text: &[u8]) -> bool {
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+    number.is_some_and(|number| number.is_finite() && ryu::Buffer::new().format_finite(number).as_bytes() == text)
 }

@@ -11,7 +11,7 @@ mod value;
 use std::fmt;
 
 pub use encode::{write_object, write_string};
-pub use scan::members;
+pub use scan::{items, members};
 pub use text::Text;
 pub use value::Value;
 

@@ -18,12 +18,12 @@ pub fn check(text: &[u8]) -> Result<(), JsonError> {
 /// Iterates over the members of a canonical object: the key, and the value as it lies there.
 ///
 /// Stops at the first thing that is not canonical; on anything else than an object it yields nothing.
-pub fn members(object: &str) -> Members<'_> {
+pub fn members(object: &[u8]) -> Members<'_> {
     Members(List::new(object, "{"))
 }
 
 /// Iterates over the items of a canonical array, as they lie there; otherwise like [`members`].
-pub fn items(array: &str) -> Items<'_> {
+pub fn items(array: &[u8]) -> Items<'_> {
     Items(List::new(array, "["))
 }
 
@@ -32,7 +32,7 @@ pub fn items(array: &str) -> Items<'_> {
 pub struct Members<'a>(List<'a>);
 
 impl<'a> Iterator for Members<'a> {
-    type Item = (Text<'a>, &'a str);
+    type Item = (Text<'a>, &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
         let scanner = self.0.advance(b'}')?;
@@ -47,7 +47,7 @@ impl<'a> Iterator for Members<'a> {
 pub struct Items<'a>(List<'a>);
 
 impl<'a> Iterator for Items<'a> {
-    type Item = &'a str;
+    type Item = &'a [u8];
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.advance(b']')?.value().ok()
@@ -61,7 +61,7 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    const fn new(text: &'a str, opening: &'static str) -> Self {
+    const fn new(text: &'a [u8], opening: &'static str) -> Self {
         Self { scanner: Scanner::trusted(text), separator: opening }
     }
 
@@ -76,7 +76,7 @@ impl<'a> List<'a> {
 /// A position in a text that is valid UTF-8 without control characters.
 #[derive(Debug, Clone)]
 pub(crate) struct Scanner<'a> {
-    text: &'a str,
+    text: &'a [u8],
     at: usize,
     depth: usize,
 }
@@ -84,18 +84,21 @@ pub(crate) struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// Starts at the first byte, after checking what must hold for all bytes.
     pub(crate) fn new(text: &'a [u8]) -> Result<Self, JsonError> {
-        let lowest = text.iter().fold(u8::MAX, |lowest, &byte| lowest.min(byte));
+        let (lowest, highest) =
+            text.iter().fold((u8::MAX, 0), |(lowest, highest), &byte| (byte.min(lowest), byte.max(highest)));
         if lowest < 0x20 {
             let offset = text.iter().position(|&byte| byte < 0x20).unwrap_or(0);
             return Err(JsonError { offset, what: "a control character" });
         }
-        let text = std::str::from_utf8(text)
-            .map_err(|error| JsonError { offset: error.valid_up_to(), what: "bytes that are not UTF-8" })?;
+        if highest >= 0x80 {
+            std::str::from_utf8(text)
+                .map_err(|error| JsonError { offset: error.valid_up_to(), what: "bytes that are not UTF-8" })?;
+        }
         Ok(Self { text, at: 0, depth: 0 })
     }
 
     /// Starts at the first byte of a text that was part of a scanned one.
-    pub(crate) const fn trusted(text: &'a str) -> Self {
+    pub(crate) const fn trusted(text: &'a [u8]) -> Self {
         Self { text, at: 0, depth: 0 }
     }
 
@@ -104,31 +107,27 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// Returns the text that is read.
-    pub(crate) const fn text(&self) -> &'a str {
-        self.text
-    }
-
     const fn error<T>(&self, what: &'static str) -> Result<T, JsonError> {
         Err(JsonError { offset: self.at, what })
     }
 
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.text.get(self.at).copied()
     }
 
-    fn rest(&self) -> &'a str {
+    fn rest(&self) -> &'a [u8] {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn since(&self, start: usize) -> &'a str {
+    fn since(&self, start: usize) -> &'a [u8] {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
     /// Reads exactly `expected`.
+    #[inline]
     pub(crate) fn literal(&mut self, expected: &'static str) -> Result<(), JsonError> {
         let end = self.at + expected.len();
-        if self.text.as_bytes().get(self.at..end) != Some(expected.as_bytes()) {
+        if self.text.get(self.at..end) != Some(expected.as_bytes()) {
             return self.error("another token, key or order than the canonical one");
         }
         self.at = end;
@@ -141,36 +140,46 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads a string with its quotes.
+    #[inline]
     pub(crate) fn string(&mut self) -> Result<Text<'a>, JsonError> {
-        if self.peek() != Some(b'"') {
+        if self.text.get(self.at) != Some(&b'"') {
             return self.error("no string where one must stand");
         }
-        self.at += 1;
-        let start = self.at;
-        let mut escaped = false;
+        let start = self.at + 1;
+        let end = quote_or_backslash(self.text, start);
+        if self.text.get(end) != Some(&b'"') {
+            return self.escaped_string(start, end);
+        }
+        self.at = end + 1;
+        Ok(Text::new(self.text.get(start..end).unwrap_or_default()))
+    }
+
+    /// Reads the rest of a string that starts at `start` and has its first backslash at `end`, if it is not cut off there.
+    #[cold]
+    fn escaped_string(&mut self, start: usize, end: usize) -> Result<Text<'a>, JsonError> {
+        self.at = end;
         loop {
-            self.at = quote_or_backslash(self.text.as_bytes(), self.at);
             match self.peek() {
                 Some(b'"') => break,
                 Some(_) => {
-                    escaped = true;
                     let Some(used) = canonical_escape(self.rest()) else {
                         return self.error("an escape that is not canonical");
                     };
-                    self.at += used;
+                    self.at = quote_or_backslash(self.text, self.at + used);
                 }
                 None => return self.error("an unfinished string"),
             }
         }
         let raw = self.since(start);
         self.at += 1;
-        Ok(Text::new(raw, escaped))
+        Ok(Text::new(raw))
     }
 
     /// Reads 64 hexadecimal digits and the quote behind them; the quote before them has been read.
+    #[inline]
     pub(crate) fn digest(&mut self) -> Result<Digest, JsonError> {
         let end = self.at + 64;
-        let Some(digest) = self.text.as_bytes().get(self.at..end).and_then(Digest::from_hex) else {
+        let Some(digest) = self.text.get(self.at..end).and_then(Digest::from_hex) else {
             return self.error("no digest of 64 lower-case hexadecimal digits where one must stand");
         };
         self.at = end;
@@ -180,16 +189,27 @@ impl<'a> Scanner<'a> {
 
     /// Reads an integer from 0 to 2^64 - 1.
     pub(crate) fn unsigned(&mut self) -> Result<u64, JsonError> {
-        let start = self.at;
-        let digits = self.number()?;
-        digits.parse().map_err(|_| JsonError {
-            offset: start,
-            what: "another number where an unsigned integer of 64 bits must stand",
-        })
+        let mut number = 0_u64;
+        let mut overflow = false;
+        let mut count = 0;
+        let rest = self.rest();
+        for digit in rest.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
+            let (tens, first) = number.overflowing_mul(10);
+            let (sum, second) = tens.overflowing_add(digit.into());
+            number = sum;
+            overflow |= first | second;
+            count += 1;
+        }
+        let padded = count > 1 && rest.first() == Some(&b'0');
+        if count == 0 || overflow || padded {
+            return self.error("no unsigned integer of 64 bits where one must stand");
+        }
+        self.at += count;
+        Ok(number)
     }
 
     /// Reads any value and returns it as it lies there.
-    pub(crate) fn value(&mut self) -> Result<&'a str, JsonError> {
+    pub(crate) fn value(&mut self) -> Result<&'a [u8], JsonError> {
         let start = self.at;
         match self.peek() {
             Some(b'"') => self.string().map(drop)?,
@@ -205,7 +225,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads an object, whose keys ascend, and returns it as it lies there.
-    pub(crate) fn object(&mut self) -> Result<&'a str, JsonError> {
+    pub(crate) fn object(&mut self) -> Result<&'a [u8], JsonError> {
         let start = self.at;
         self.open("{")?;
         let mut last: Option<Text<'a>> = None;
@@ -254,10 +274,11 @@ impl<'a> Scanner<'a> {
         self.depth -= 1;
     }
 
-    fn number(&mut self) -> Result<&'a str, JsonError> {
+    fn number(&mut self) -> Result<&'a [u8], JsonError> {
         let start = self.at;
-        let bytes = self.rest().bytes();
-        self.at += bytes.take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
+        let rest = self.rest();
+        self.at +=
+            rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
         let number = self.since(start);
         if is_canonical_integer(number) || is_canonical_float(number) {
             return Ok(number);
@@ -266,15 +287,18 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Returns the position of the first quote or backslash at or behind `at`; the length of `bytes` where there is none.
-fn quote_or_backslash(bytes: &[u8], mut at: usize) -> usize {
+/// Returns the position of the first quote or backslash at or behind `start`; the length of `bytes` where there is none.
+#[inline]
+fn quote_or_backslash(bytes: &[u8], start: usize) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
     const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
     const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; 8]);
     // The lowest set bit marks the first zero byte of `word`; bits above it may be wrong.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+    let (chunks, rest) = bytes.get(start..).unwrap_or_default().as_chunks::<8>();
+    let mut at = start;
+    for chunk in chunks {
         let word = u64::from_le_bytes(*chunk);
         let hits = zeros(word ^ QUOTES) | zeros(word ^ BACKSLASHES);
         if hits != 0 {
@@ -282,6 +306,5 @@ fn quote_or_backslash(bytes: &[u8], mut at: usize) -> usize {
         }
         at += 8;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
     at + rest.iter().position(|&byte| byte == b'"' || byte == b'\\').unwrap_or(rest.len())
 }

@@ -5,39 +5,53 @@ use std::cmp::Ordering;
 
 use super::encode;
 
-/// A canonical JSON string without its quotes, still escaped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Text<'a> {
-    raw: &'a str,
-    escaped: bool,
-}
+/// A canonical JSON string without its quotes, still escaped. Two are equal exactly where they mean the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Text<'a>(&'a [u8]);
 
 impl<'a> Text<'a> {
-    /// `raw` has been scanned; `escaped` says whether it holds a backslash.
-    pub(super) const fn new(raw: &'a str, escaped: bool) -> Self {
-        Self { raw, escaped }
+    /// `raw` has been scanned, so it is UTF-8 with canonical escapes.
+    pub(super) const fn new(raw: &'a [u8]) -> Self {
+        Self(raw)
     }
 
-    /// Returns what stands between the quotes. Two canonical strings are equal exactly where these are.
-    pub const fn raw(self) -> &'a str {
-        self.raw
+    /// Returns what stands between the quotes.
+    pub const fn raw(self) -> &'a [u8] {
+        self.0
     }
 
     /// Returns the string that is meant; borrowed where nothing is escaped.
     pub fn decode(self) -> Cow<'a, str> {
-        if self.escaped { Cow::Owned(self.chars().collect()) } else { Cow::Borrowed(self.raw) }
+        if self.is_escaped() { Cow::Owned(self.chars().collect()) } else { Cow::Borrowed(self.str()) }
     }
 
     /// Compares what is meant, by code point, which is the order of the UTF-8 bytes.
+    #[inline]
     pub fn compare(self, other: Self) -> Ordering {
-        if self.escaped || other.escaped { self.chars().cmp(other.chars()) } else { self.raw.cmp(other.raw) }
+        for (&left, &right) in self.0.iter().zip(other.0) {
+            if left == b'\\' || right == b'\\' {
+                return self.chars().cmp(other.chars());
+            }
+            if left != right {
+                return left.cmp(&right);
+            }
+        }
+        self.0.len().cmp(&other.0.len())
+    }
+
+    fn is_escaped(self) -> bool {
+        memchr::memchr(b'\\', self.0).is_some()
+    }
+
+    fn str(self) -> &'a str {
+        std::str::from_utf8(self.0).unwrap_or_default()
     }
 
     fn chars(self) -> impl Iterator<Item = char> + 'a {
-        let mut rest = self.raw;
+        let mut rest = self.str();
         std::iter::from_fn(move || {
             let first = rest.chars().next()?;
-            let (meant, used) = if first == '\\' { escape(rest)? } else { (first, first.len_utf8()) };
+            let (meant, used) = if first == '\\' { escape(rest.as_bytes())? } else { (first, first.len_utf8()) };
             rest = rest.get(used..)?;
             Some(meant)
         })
@@ -47,8 +61,8 @@ impl<'a> Text<'a> {
 /// Reads the escape at the start of `rest`, which starts with a backslash: the character meant and the bytes read.
 ///
 /// `None` for anything that is not an escape of RFC 8259, and for half of a surrogate pair, which means no character.
-pub(super) fn escape(rest: &str) -> Option<(char, usize)> {
-    let meant = match rest.as_bytes().get(1)? {
+pub(super) fn escape(rest: &[u8]) -> Option<(char, usize)> {
+    let meant = match rest.get(1)? {
         b'"' => '"',
         b'\\' => '\\',
         b'/' => '/',
@@ -63,10 +77,10 @@ pub(super) fn escape(rest: &str) -> Option<(char, usize)> {
     Some((meant, 2))
 }
 
-fn unicode_escape(rest: &str) -> Option<(char, usize)> {
+fn unicode_escape(rest: &[u8]) -> Option<(char, usize)> {
     let unit = |at: usize| {
-        let digits = rest.get(at..at + 6)?.strip_prefix("\\u")?;
-        digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+        let digits = rest.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
     };
     let first = unit(0)?;
     if !(0xd800..0xdc00).contains(&first) {
@@ -77,9 +91,9 @@ fn unicode_escape(rest: &str) -> Option<(char, usize)> {
 }
 
 /// Whether the escape at the start of `rest` is the one the canonical form uses; its length where it is.
-pub(super) fn canonical_escape(rest: &str) -> Option<usize> {
+pub(super) fn canonical_escape(rest: &[u8]) -> Option<usize> {
     let (meant, used) = escape(rest)?;
     let mut spelled = Vec::with_capacity(6);
     encode::write_char(meant, &mut spelled);
-    (rest.as_bytes().get(..used)? == spelled).then_some(used)
+    (rest.get(..used)? == spelled).then_some(used)
 }

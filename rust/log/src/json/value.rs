@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
                     return Ok(out);
                 }
                 Some(b'\\') => {
-                    let Some((meant, used)) = self.text.get(self.at..).and_then(escape) else {
+                    let Some((meant, used)) = self.text.as_bytes().get(self.at..).and_then(escape) else {
                         return self.error("an escape that means no character");
                     };
                     out.push(meant);

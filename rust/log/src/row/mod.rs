@@ -16,7 +16,7 @@ use crate::json::{JsonError, Text};
 /// A payload, read but not copied.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
-    payload: &'a str,
+    payload: &'a [u8],
     /// Where the value of `chain` starts, behind its quote.
     chain_at: usize,
     chain: Digest,
@@ -24,7 +24,7 @@ pub struct Row<'a> {
     ts_ns: u64,
     actor: Text<'a>,
     content_sha256: Text<'a>,
-    extra: &'a str,
+    extra: &'a [u8],
     op: Text<'a>,
     path: Text<'a>,
 }
@@ -52,12 +52,12 @@ impl<'a> Row<'a> {
         let ts_ns = scanner.unsigned()?;
         scanner.literal("}")?;
         scanner.end()?;
-        Ok(Self { payload: scanner.text(), chain_at, chain, prev_chain, ts_ns, actor, content_sha256, extra, op, path })
+        Ok(Self { payload, chain_at, chain, prev_chain, ts_ns, actor, content_sha256, extra, op, path })
     }
 
     /// Returns the payload's bytes.
     pub const fn payload(&self) -> &'a [u8] {
-        self.payload.as_bytes()
+        self.payload
     }
 
     /// Returns who wrote the row.
@@ -77,7 +77,7 @@ impl<'a> Row<'a> {
 
     /// Returns `path` as it lies in the payload: between the quotes, still escaped.
     pub const fn raw_path(&self) -> &'a [u8] {
-        self.path.raw().as_bytes()
+        self.path.raw()
     }
 
     /// Returns the SHA-256 of the memory's bytes in hexadecimal; empty where the row writes none.
@@ -87,7 +87,7 @@ impl<'a> Row<'a> {
 
     /// Returns the object `extra` as it lies in the payload.
     pub const fn extra(&self) -> &'a [u8] {
-        self.extra.as_bytes()
+        self.extra
     }
 
     /// Returns the row's own hash, as it says.
@@ -107,8 +107,7 @@ impl<'a> Row<'a> {
 
     /// Whether `chain` is the hash of this payload.
     pub fn chain_is_right(&self) -> bool {
-        let payload = self.payload.as_bytes();
-        match (payload.get(..self.chain_at), payload.get(self.chain_at + 64..)) {
+        match (self.payload.get(..self.chain_at), self.payload.get(self.chain_at + 64..)) {
             (Some(before), Some(after)) => Digest::of(&[before, after, &self.prev_chain.0]) == self.chain,
             _ => false,
         }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::Row;
-use crate::json::members;
 use crate::json::scan::{Scanner, items};
+use crate::json::{Text, members};
 
 /// What a row does to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,67 +40,84 @@ impl Touch {
 /// What `extra` says of other paths. Only strings that are not empty count.
 #[derive(Default)]
 struct ExtraPaths<'a> {
-    path: Option<Cow<'a, str>>,
-    target_path: Option<Cow<'a, str>>,
-    to: Option<Cow<'a, str>>,
-    src: Option<Cow<'a, str>>,
-    dst: Option<Cow<'a, str>>,
-    affected_paths: &'a str,
+    path: Option<Text<'a>>,
+    target_path: Option<Text<'a>>,
+    to: Option<Text<'a>>,
+    src: Option<Text<'a>>,
+    dst: Option<Text<'a>>,
+    affected_paths: &'a [u8],
 }
 
 impl<'a> Row<'a> {
     /// Returns the paths that the row touches, each once, the one it is about first.
     pub fn touches(&self) -> impl Iterator<Item = (Cow<'a, str>, Touch)> + use<'a> {
-        let extra = self.extra_paths();
-        let path = self.path();
+        let extra = ExtraPaths::of(self.extra);
         let mut touches = Vec::with_capacity(2);
-        let mut add = |path: Option<Cow<'a, str>>, touch: Touch| {
-            if let Some(path) = path.filter(|path| !path.is_empty())
+        let mut add = |path: Option<Text<'a>>, touch| {
+            if let Some(path) = path
                 && touches.iter().all(|(seen, _)| *seen != path)
             {
                 touches.push((path, touch));
             }
         };
-        match self.op.raw() {
-            "put" | "create" | "str_replace" | "insert" => add(Some(path), Touch::Write),
-            "delete" => add(Some(path), Touch::Delete),
-            "move" | "rename" => {
-                if let Some((source, destination)) = extra.move_ends(&path) {
-                    add(Some(source), Touch::MoveFrom);
-                    add(Some(destination), Touch::MoveTo);
-                }
-                add(Some(path), Touch::Annotation);
-            }
-            _ => add(Some(path), Touch::Annotation),
+        let own = Some(self.path).filter(|path| !path.raw().is_empty());
+        if let Some((source, destination)) = self.ends(&extra) {
+            add(Some(source), Touch::MoveFrom);
+            add(Some(destination), Touch::MoveTo);
         }
-        for other in [extra.path, extra.target_path, extra.to, extra.src, extra.dst] {
-            add(other, Touch::Annotation);
+        add(own, self.touch());
+        for path in [extra.path, extra.target_path, extra.to, extra.src, extra.dst] {
+            add(path, Touch::Annotation);
         }
         if !extra.affected_paths.is_empty() {
-            let mut seen: HashSet<_> = touches.iter().map(|(path, _)| path.clone()).collect();
-            let affected = items(extra.affected_paths).filter_map(string).filter(|path| seen.insert(path.clone()));
+            let mut seen: HashSet<_> = touches.iter().map(|(path, _)| path.raw()).collect();
+            let affected = items(extra.affected_paths).filter_map(path_of).filter(|path| seen.insert(path.raw()));
             touches.extend(affected.map(|path| (path, Touch::Annotation)));
         }
-        touches.into_iter()
+        touches.into_iter().map(|(path, touch)| (path.decode(), touch))
     }
 
     /// Returns source and destination of a `move` or legacy `rename`.
     ///
     /// `None` for every other row, and for one that names no destination or goes nowhere.
     pub fn move_ends(&self) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
-        matches!(self.op.raw(), "move" | "rename").then(|| self.extra_paths().move_ends(&self.path()))?
+        let (source, destination) = self.ends(&ExtraPaths::of(self.extra))?;
+        Some((source.decode(), destination.decode()))
     }
 
-    fn extra_paths(&self) -> ExtraPaths<'a> {
-        let mut found = ExtraPaths::default();
-        for (key, value) in members(self.extra) {
+    /// What the row does to its `path`, unless it moves it.
+    const fn touch(&self) -> Touch {
+        match self.op.raw() {
+            b"put" | b"create" | b"str_replace" | b"insert" => Touch::Write,
+            b"delete" => Touch::Delete,
+            _ => Touch::Annotation,
+        }
+    }
+
+    /// Upstream writes the source as the row's `path` and the destination as `extra.to`; others write `src` and `dst`.
+    fn ends(&self, extra: &ExtraPaths<'a>) -> Option<(Text<'a>, Text<'a>)> {
+        if !matches!(self.op.raw(), b"move" | b"rename") {
+            return None;
+        }
+        let (source, destination) = match extra.to {
+            Some(to) => (self.path, to),
+            None => (extra.src.unwrap_or(self.path), extra.dst?),
+        };
+        (!source.raw().is_empty() && source != destination).then_some((source, destination))
+    }
+}
+
+impl<'a> ExtraPaths<'a> {
+    fn of(extra: &'a [u8]) -> Self {
+        let mut found = Self::default();
+        for (key, value) in members(extra) {
             match key.raw() {
-                "path" => found.path = string(value),
-                "target_path" => found.target_path = string(value),
-                "to" => found.to = string(value),
-                "src" => found.src = string(value),
-                "dst" => found.dst = string(value),
-                "affected_paths" => found.affected_paths = value,
+                b"path" => found.path = path_of(value),
+                b"target_path" => found.target_path = path_of(value),
+                b"to" => found.to = path_of(value),
+                b"src" => found.src = path_of(value),
+                b"dst" => found.dst = path_of(value),
+                b"affected_paths" => found.affected_paths = value,
                 _ => {}
             }
         }
@@ -108,20 +125,7 @@ impl<'a> Row<'a> {
     }
 }
 
-impl<'a> ExtraPaths<'a> {
-    /// Upstream writes the source as the row's `path` and the destination as `extra.to`; others write `src` and `dst`.
-    fn move_ends(&self, path: &Cow<'a, str>) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
-        let (source, destination) = match (&self.to, &self.dst) {
-            (Some(to), _) => (path, to),
-            (None, Some(dst)) => (self.src.as_ref().unwrap_or(path), dst),
-            (None, None) => return None,
-        };
-        (!source.is_empty() && source != destination).then(|| (source.clone(), destination.clone()))
-    }
-}
-
 /// Returns the string that a canonical value is, unless it is another value or empty.
-fn string(value: &str) -> Option<Cow<'_, str>> {
-    let text = Scanner::trusted(value).string().ok()?.decode();
-    (!text.is_empty()).then_some(text)
+fn path_of(value: &[u8]) -> Option<Text<'_>> {
+    Scanner::trusted(value).string().ok().filter(|path| !path.raw().is_empty())
 }
