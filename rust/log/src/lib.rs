@@ -8,6 +8,7 @@ pub mod diff;
 pub mod error;
 pub mod format;
 pub mod hash;
+pub mod history;
 pub mod index;
 pub mod json;
 pub mod log;

@@ -1,0 +1,14 @@
+//! What happened to a memory: the rows that touch a path, newest first, across moves.
+
+mod chain;
+mod entry;
+mod filter;
+mod memory;
+mod rows;
+mod state;
+
+pub use chain::Chain;
+pub use entry::{Entry, Older, Query, Walked};
+pub use filter::{Filter, is_memory};
+pub use rows::{Next, Step};
+pub use state::{At, Version};
