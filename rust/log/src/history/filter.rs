@@ -29,12 +29,10 @@ impl Filter {
         match self {
             Self::Actor(actor) => row.actor() == actor.as_str(),
             Self::Kind(kind) => row.op() == kind.as_str(),
-            Self::Extra(name, wanted) => std::str::from_utf8(row.extra()).is_ok_and(|extra| {
-                let value = members(extra).find(|(key, _)| key.decode() == name.as_str()).map(|(_, value)| value);
-                value
-                    .and_then(|text| Value::parse(text.as_bytes()).ok())
-                    .is_some_and(|value| value.as_str() == Some(wanted))
-            }),
+            Self::Extra(name, wanted) => {
+                let value = members(row.extra()).find(|(key, _)| key.decode() == name.as_str()).map(|(_, value)| value);
+                value.and_then(|text| Value::parse(text).ok()).is_some_and(|value| value.as_str() == Some(wanted))
+            }
         }
     }
 }
