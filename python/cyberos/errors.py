@@ -158,6 +158,13 @@ class ProtocolNotApproved(CyberosError):
     section: str | None
 
 
+class NotConfirmed(CyberosError):
+    """What cannot be undone was not confirmed, so nothing was done."""
+
+    code = "not_confirmed"
+    kind = Kind.REFUSED
+
+
 class PathRefused(CyberosError):
     """A memory cannot have this path."""
 

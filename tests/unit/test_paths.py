@@ -6,9 +6,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cyberos import layout
+from cyberos.clock import At
 from cyberos.core import paths
-from cyberos.core.paths import check_lookup, check_on_disk, check_path, find_collision, fold
-from cyberos.errors import PathRefused
+from cyberos.core.paths import check_lookup, check_on_disk, check_path, find_collision, fold, split_version
+from cyberos.errors import BadArgument, PathRefused
 
 GOOD = [
     "memories/a.md",
@@ -239,3 +240,25 @@ def test_a_file_is_no_folder_and_a_folder_no_file(store):
 def test_good_paths_are_their_own_fold_only_once(path):
     assume(path.isascii())
     assert find_collision(path, [path.swapcase()]) == path.swapcase()
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "at"),
+    [
+        ("memories/a.md", "memories/a.md", None),
+        ("memories/a.md@12", "memories/a.md", At(seq=12)),
+        ("memories/a.md@1970-01-01T00:00:01Z", "memories/a.md", At(ts_ns=1_000_000_000)),
+        ("memories/me@home.md", "memories/me@home.md", None),
+        ("memories/me@home.md@3", "memories/me@home.md", At(seq=3)),
+        ("memories/a.json@3", "memories/a.json", At(seq=3)),
+        ("@3", "", At(seq=3)),
+    ],
+)
+def test_a_version_follows_the_last_at_sign(text, path, at):
+    assert split_version(text) == (path, at)
+
+
+@pytest.mark.parametrize("text", ["memories/a.md@", "memories/a.md@yesterday", "memories/a@b"])
+def test_a_version_that_is_none_is_an_error(text):
+    with pytest.raises(BadArgument):
+        split_version(text)

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from cyberos.errors import CyberosError
+import click
+
+from cyberos.errors import CyberosError, NotConfirmed
 
 _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "bold": 1, "dim": 2}
 
@@ -97,6 +99,16 @@ def write_error(error: CyberosError, *, as_json: bool, color: bool | None) -> No
     sys.stderr.write(f"{label}: {printable(error.message)}\n")
     for hint in error.hints:
         sys.stderr.write(f"hint: {printable(hint)}\n")
+
+
+def confirm(question: str, *, assumed: bool) -> None:
+    """Asks whether to go on; raises `NotConfirmed` on a no, and where nobody can be asked. `assumed` is `--yes`."""
+    if assumed:
+        return
+    if not sys.stdin.isatty():
+        raise NotConfirmed("this cannot be undone, and there is no terminal to ask on", hint="add --yes")
+    if not click.confirm(question, err=True):
+        raise NotConfirmed
 
 
 class Progress:

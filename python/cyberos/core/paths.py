@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from cyberos import layout
+from cyberos.clock import At, parse_at
 from cyberos.errors import IoFailure, PathRefused
 
 MAX_PATH_BYTES: Final = 1_024
@@ -64,6 +65,17 @@ def check_lookup(path: str) -> str:
         if segment in (".", ".."):
             raise _refused(path, f"it has the segment {segment!r}", "write the path in full, as seen from the store")
     return path
+
+
+def split_version(text: str) -> tuple[str, At | None]:
+    """Returns the path and the point in the past that `PATH@SEQ` or `PATH@TIME` means, or the path and `None`.
+
+    A path may have an `@` of its own: a text that ends as memories' names do is a path to its end.
+    """
+    path, at, version = text.rpartition("@")
+    if not at or text.endswith(SUFFIXES):
+        return text, None
+    return path, parse_at(version)
 
 
 def _check_segment(path: str, segment: str) -> None:

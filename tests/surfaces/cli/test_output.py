@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cyberos.cli import output
 from cyberos.core.acl import Decision
-from cyberos.errors import Kind
+from cyberos.errors import Kind, NotConfirmed
 
 
 class Terminal(io.StringIO):
@@ -104,3 +104,22 @@ def test_quick_work_and_pipes_show_no_progress(monkeypatch):
             clock.s = later
             progress(1)
         assert screen.getvalue() == ""
+
+
+def test_yes_asks_nothing_and_without_a_terminal_nothing_is_done(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    output.confirm("Really?", assumed=True)
+    with pytest.raises(NotConfirmed, match="no terminal") as caught:
+        output.confirm("Really?", assumed=False)
+    assert caught.value.hints == ("add --yes",)
+
+
+@pytest.mark.parametrize(("answer", "goes_on"), [("y\n", True), ("n\n", False), ("\n", False)])
+def test_a_terminal_is_asked(monkeypatch, capfd, answer, goes_on):
+    monkeypatch.setattr(sys, "stdin", Terminal(answer))
+    if goes_on:
+        output.confirm("Really?", assumed=False)
+    else:
+        with pytest.raises(NotConfirmed):
+            output.confirm("Really?", assumed=False)
+    assert "Really?" in "".join(capfd.readouterr())
