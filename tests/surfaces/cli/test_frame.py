@@ -194,9 +194,11 @@ def test_the_program_is_the_same_both_ways(program):
     assert program("version", "--json").out == f'{{\n  "version": "{__version__}"\n}}\n'
 
 
+SCRIPT = os.path.join(os.path.dirname(sys.executable), "cyberos")
+
+
 def test_the_script_is_installed():
-    script = os.path.join(os.path.dirname(sys.executable), "cyberos")
-    done = subprocess.run([script, "version"], capture_output=True, text=True, check=True)
+    done = subprocess.run([SCRIPT, "version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"cyberos {__version__}\n"
 
 
@@ -224,13 +226,7 @@ def test_text_that_the_terminal_cannot_show_is_no_crash(program, bare_store, enc
 def test_a_current_folder_that_is_gone_is_an_error_of_ours(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
-    run = "from cyberos.cli.main import main; raise SystemExit(main(['protocol', 'status']))"
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", f"import os; os.rmdir(os.getcwd()); {run}"],
-        cwd=gone,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    line = 'rmdir "$1" && exec "$2" protocol status'
+    done = subprocess.run(["sh", "-c", line, "sh", gone, SCRIPT], cwd=gone, capture_output=True, text=True, check=False)
     assert done.returncode == 3
-    assert done.stderr.startswith("error[store_not_found]")
+    assert "error[store_not_found]: the current folder is gone" in done.stderr

@@ -57,8 +57,8 @@ def rows(rng: random.Random) -> list[bytes]:
         {"kind": "fact"},
         {"to": "memories/facts/b.md"},
         {"score": 0.278, "tiny": 1e-5, "big": 2**64 - 1, "low": -(2**63), "huge": 1e300, "none": None, "yes": True},
-        {"note": "quote \" backslash \\ tab \t nul \0 del \x7f é \u2028 \U0001f600", "k\ney": [1, [2.5, {"deep": {}}]]},
-        {"affected_paths": ["memories/a.md", "", 7, "memories/é \"x\".md", "memories/a.md"]},
+        {"note": 'quote " backslash \\ tab \t nul \0 del \x7f é \u2028 \U0001f600', "k\ney": [1, [2.5, {"deep": {}}]]},
+        {"affected_paths": ["memories/a.md", "", 7, 'memories/é "x".md', "memories/a.md"]},
     ]
     prev, payloads = bytes(32), []
     for at in range(24):
