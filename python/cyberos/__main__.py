@@ -1,5 +1,4 @@
-import sys
+from cyberos.cli.entry import run
 
-from cyberos.cli.main import main
-
-sys.exit(main())
+if __name__ == "__main__":
+    run()

@@ -21,7 +21,7 @@ zsh and fish work the same way with `zsh_source` and `fish_source`.
 
 def sections(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[str]:
     """Yields the help of a command and of all below it."""
-    ctx = click.Context(command, parent=parent, info_name=name, terminal_width=100, **root.context_settings)
+    ctx = click.Context(command, parent=parent, info_name=name, terminal_width=100)
     text = "\n".join(line.rstrip() for line in command.get_help(ctx).splitlines())
     if parent is not None:  # the global options stand in the root's help
         text = text.partition("Global options:")[0].rstrip()

@@ -6,12 +6,14 @@ them to what the commands say of themselves.
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.shell_completion import CompletionItem
 
-from cyberos.cli.options import GLOBAL_OPTIONS, write_options
+from cyberos.cli.options import GLOBAL_OPTIONS, HELP_OPTION, write_options
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Entry(NamedTuple):
@@ -25,9 +27,9 @@ class Entry(NamedTuple):
 class LazyGroup(click.Group):
     """A group with a table of commands in place of the commands."""
 
-    def __init__(self, *args: Any, table: Mapping[str, Entry], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params.extend(GLOBAL_OPTIONS)
+    def __init__(self, name: str | None, table: Mapping[str, Entry], **kwargs: Any) -> None:
+        super().__init__(name, add_help_option=False, **kwargs)
+        self.params.extend((HELP_OPTION, *GLOBAL_OPTIONS))
         self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, the base class's signature
@@ -48,8 +50,10 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in self.table.items()])
         write_options(self, ctx, formatter)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list["CompletionItem"]:
         """Returns the commands that begin so, and the group's own options."""
+        from click.shell_completion import CompletionItem
+
         commands = [
             CompletionItem(name, help=entry.help) for name, entry in self.table.items() if name.startswith(incomplete)
         ]

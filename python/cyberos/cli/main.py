@@ -35,8 +35,21 @@ COMMANDS: Final = {
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="cyberos")
+def _show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001, click's signature
+    if value and not ctx.resilient_parsing:
+        output.write_lines([f"cyberos {__version__}"])
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, table=COMMANDS)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit",
+)
 def root() -> None:
     """The memory of AI agents that its owner can audit."""
 

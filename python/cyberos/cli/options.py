@@ -7,6 +7,23 @@ import click
 from cyberos.cli.settings import remember
 
 
+def _show_help(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001, click's signature
+    if value and not ctx.resilient_parsing:
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+# Click's own asks for a translation of its text at every start, which loads `locale` and costs two milliseconds.
+HELP_OPTION = click.Option(
+    ["-h", "--help"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_help,
+    help="Show this help and exit",
+)
+
+
 def _global(*names: str, **attributes: Any) -> click.Option:
     return click.Option(names, default=None, expose_value=False, callback=remember, **attributes)
 
@@ -31,9 +48,9 @@ def write_options(command: click.Command, ctx: click.Context, formatter: click.H
 class Command(click.Command):
     """A command that also takes the global options."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params.extend(GLOBAL_OPTIONS)
+    def __init__(self, name: str | None, **kwargs: Any) -> None:
+        super().__init__(name, add_help_option=False, **kwargs)
+        self.params.extend((HELP_OPTION, *GLOBAL_OPTIONS))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options into the help."""

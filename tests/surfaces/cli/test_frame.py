@@ -189,7 +189,7 @@ def test_a_group_alone_shows_its_help_as_an_error(cli, args):
 def test_the_program_is_the_same_both_ways(program):
     run = program("version")
     assert run == (0, f"cyberos {__version__}\n", "")
-    assert program("--version").out == f"cyberos, version {__version__}\n"
+    assert program("--version") == run
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", __version__)
     assert program("version", "--json").out == f'{{\n  "version": "{__version__}"\n}}\n'
 

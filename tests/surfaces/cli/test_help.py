@@ -21,7 +21,7 @@ def commands():
             if isinstance(command, LazyGroup):
                 yield from below(command, [*words, name], click.Context(command, parent=ctx))
 
-    yield from below(root, [], click.Context(root, info_name="cyberos", **root.context_settings))
+    yield from below(root, [], click.Context(root, info_name="cyberos"))
 
 
 ALL = list(commands())
