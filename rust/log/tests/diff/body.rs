@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::apply::apply;
 use crate::cases;
 use crate::git::git;
-use crate::texts::pair;
+use crate::texts::{Random, pair};
 
 fn text_diff<'a>(old: &'a str, new: &'a str) -> TextDiff<'a> {
     match body_diff(old.as_bytes(), new.as_bytes()) {
@@ -79,6 +79,33 @@ fn long_texts_differ_as_in_git() {
         })
         .collect();
     assert_like_git(&pairs);
+}
+
+/// Numbered lines, where every line at a multiple of `step` is another one.
+fn numbered(count: usize, step: usize) -> String {
+    let line = |number| if number % step == 1 { format!("edit {number}\n") } else { format!("{number}\n") };
+    (0..count).map(line).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn texts_of_very_many_lines_differ_as_in_git_where_their_lines_do() {
+    assert_like_git(&[(numbered(80_000, usize::MAX), numbered(80_000, 700))]);
+}
+
+#[test]
+fn very_many_equal_lines_are_replaced_as_a_whole() {
+    let mut texts = [1, 2].map(Random::new).map(|mut random| {
+        let lines = (0..160_000).map(|_| ["a\n", "b\n", "c\n"][random.below(3)]);
+        format!("start\n{}end\n", lines.collect::<String>())
+    });
+    for text in &mut texts {
+        text.insert_str(160_000, "anchor\n");
+    }
+    let diff = text_diff(&texts[0], &texts[1]);
+    assert_eq!(diff.hunks.len(), 1);
+    let context = diff.by_kind().context;
+    assert!(context.contains(&"anchor") && context.len() < 10, "{context:?}");
+    assert_eq!(apply(&texts[0], &diff.unified(None, None)), texts[1]);
 }
 
 #[test]
