@@ -1,6 +1,8 @@
 //! `cyberos._native`: the log crate as a Python module. Only this crate names `PyO3`.
 
 mod build;
+mod errors;
+mod value;
 
 /// The compiled part of cyberos.
 #[pyo3::pymodule]
@@ -11,4 +13,6 @@ mod _native {
     #[expect(non_upper_case_globals, reason = "Python's spelling")]
     #[pymodule_export]
     const is_debug: bool = crate::build::IS_DEBUG;
+    #[pymodule_export]
+    use crate::value::{canonical_json, parse_json};
 }

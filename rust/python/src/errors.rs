@@ -1,0 +1,83 @@
+//! Errors of the log crate as exceptions of `cyberos.errors`.
+
+use std::io::ErrorKind;
+
+use cyberos_log::LogError;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+
+pyo3::import_exception!(cyberos.errors, BadArgument);
+pyo3::import_exception!(cyberos.errors, CorruptLog);
+pyo3::import_exception!(cyberos.errors, CyberosError);
+pyo3::import_exception!(cyberos.errors, DiskFull);
+pyo3::import_exception!(cyberos.errors, IoFailure);
+pyo3::import_exception!(cyberos.errors, UnsupportedStore);
+pyo3::import_exception!(cyberos.errors, VersionNotFound);
+pyo3::import_exception!(cyberos.errors, WriterPoisoned);
+
+/// What a function of this module returns: `?` takes errors of the log crate and of Python.
+pub type Result<T, E = Fault> = std::result::Result<T, E>;
+
+/// An error on its way to Python.
+#[derive(Debug)]
+pub enum Fault {
+    /// From the log crate; it becomes an exception when it arrives.
+    Log(LogError),
+    /// An exception already.
+    Python(PyErr),
+}
+
+impl From<LogError> for Fault {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}
+
+impl From<PyErr> for Fault {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+impl From<Fault> for PyErr {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Python(error) => error,
+            Fault::Log(error) => Python::attach(|py| exception(py, error)),
+        }
+    }
+}
+
+/// Returns the exception for an error of the log crate, with what it knows as attributes.
+pub fn exception(py: Python<'_>, error: LogError) -> PyErr {
+    let message = error.to_string();
+    match error {
+        LogError::Io { path, source, .. } => {
+            let full = matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+            let raised = if full { DiskFull::new_err(message) } else { IoFailure::new_err(message) };
+            set(py, &raised, "file", path.to_string_lossy());
+            set(py, &raised, "errno", source.raw_os_error());
+            raised
+        }
+        LogError::Corrupt { file, offset, seq, .. } => {
+            let raised = CorruptLog::new_err(message);
+            set(py, &raised, "file", file);
+            set(py, &raised, "offset", offset);
+            set(py, &raised, "seq", seq);
+            raised
+        }
+        LogError::Poisoned(_) => WriterPoisoned::new_err(message),
+        // Whoever asked to stop did so because of a signal; its handler says what to raise.
+        LogError::Interrupted => py.check_signals().err().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
+        LogError::Invalid(_) => BadArgument::new_err(message),
+        LogError::NotFound(_) => VersionNotFound::new_err(message),
+        LogError::Unsupported(_) => UnsupportedStore::new_err(message),
+        _ => CyberosError::new_err(message),
+    }
+}
+
+/// Sets an attribute. A failure is let go: the exception without it says more than the failure would.
+fn set<'py>(py: Python<'py>, raised: &PyErr, name: &str, value: impl IntoPyObjectExt<'py>) {
+    let _ = raised.value(py).setattr(name, value.into_bound_py_any(py).ok());
+}
