@@ -222,3 +222,58 @@ pub fn push_key(page: &mut Page, key: Key) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_sound_only_where_it_belongs() {
+        let mut page = [7; PAGE];
+        seal(&mut page, 5);
+        assert!(is_sound(&page, 5));
+        assert!(!is_sound(&page, 6));
+        // What a hole in a file reads as.
+        assert!((0..1 << 20).all(|number| !is_sound(&[0; PAGE], number)));
+    }
+
+    #[test]
+    fn a_header_that_contradicts_itself_is_none() {
+        let good = Header {
+            first: 3,
+            last: 9,
+            before: Digest([1; 32]),
+            mark: Digest([2; 32]),
+            postings: 12,
+            keys: 11,
+            buckets: 1,
+            key_pages: 1,
+        };
+        assert_eq!(Header::decode(&good.encode()), Some(good));
+        assert_eq!((good.postings_page(), good.keys_page(), good.pages()), (2, 3, 4));
+        let bad = [
+            Header { first: 0, ..good },
+            Header { last: 2, ..good },
+            Header { last: 1 << 60, ..good },
+            Header { postings: 1 << 32, ..good },
+            Header { keys: 13, ..good },
+            Header { buckets: 0, ..good },
+            Header { buckets: 2, ..good },
+            Header { key_pages: 1 << 32, ..good },
+        ];
+        assert!(bad.iter().all(|header| Header::decode(&header.encode()).is_none()));
+    }
+
+    #[test]
+    fn numbers_are_encoded_in_full() {
+        let mut page = [0; PAGE];
+        for (index, offset) in [0, 1, 0xff_1234_5678, OFFSET_END - 1].into_iter().enumerate() {
+            page[index * OFFSET..][..OFFSET].copy_from_slice(&encode_offset(offset));
+            assert_eq!(super::offset(&page, index), Some(offset));
+        }
+        assert_eq!(super::offset(&page, PAGE), None);
+        assert_eq!(bucket(u64::MAX, 1000), 999);
+        assert_eq!(bucket(0, 1000), 0);
+        assert_eq!((buckets(0), buckets(1), buckets(200), buckets(201)), (1, 1, 1, 2));
+    }
+}

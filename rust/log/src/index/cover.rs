@@ -86,3 +86,46 @@ pub(super) fn choose(candidates: &[Candidate]) -> Vec<usize> {
     chosen.reverse();
     chosen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let span = Span { first: 1, last: u64::MAX };
+        assert_eq!(run_name(span), "00000000000000000001-18446744073709551615.run");
+        assert_eq!(parse_run_name(&run_name(span)), Some(span));
+        assert_eq!(parse_run_name(&temporary_name(span, 7, 8)), None);
+        for name in [
+            "",
+            "1-2.run",
+            "00000000000000000001-00000000000000000002.run.bak",
+            "00000000000000000001-00000000000000000002",
+            "00000000000000000001_00000000000000000002.run",
+            "00000000000000000000-00000000000000000002.run",
+            "00000000000000000003-00000000000000000002.run",
+            "+0000000000000000001-00000000000000000002.run",
+            "00000000000000000001-18446744073709551616.run",
+            "0000000000000000000ä-00000000000000000002.run",
+        ] {
+            assert_eq!(parse_run_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_furthest_cover_has_the_fewest_runs() {
+        let mark = |seq: u64| if seq == 0 { Digest::ZERO } else { Digest([u8::try_from(seq).unwrap(); 32]) };
+        let run =
+            |first: u64, last| Candidate { span: Span { first, last }, before: mark(first - 1), mark: mark(last) };
+        let runs = [run(9, 12), run(1, 4), run(5, 8), run(1, 8), run(14, 20), run(5, 12)];
+        let chosen = choose(&runs);
+        assert!(chosen == [3, 0] || chosen == [1, 5], "{chosen:?}");
+        assert_eq!(choose(&runs[..3]), [1, 2, 0]);
+        assert_eq!(choose(&runs[..1]), [0; 0]);
+        // Another log's row 4 leads nowhere.
+        let other = Candidate { mark: mark(99), ..run(1, 4) };
+        assert_eq!(choose(&[other, run(5, 8)]), [0]);
+        assert_eq!(choose(&[other, run(1, 4), run(5, 8)]), [1, 2]);
+    }
+}

@@ -58,6 +58,8 @@ pub struct Unusable {
     pub page: u64,
     /// What is wrong, in one clause.
     pub what: String,
+    /// The page is as it was written, and makes no sense all the same.
+    nonsense: bool,
 }
 
 impl From<Unusable> for LogError {

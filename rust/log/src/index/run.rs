@@ -60,10 +60,15 @@ impl Run {
         self.damaged.load(Ordering::Relaxed)
     }
 
+    /// Says of a sound page that it makes no sense: what lies elsewhere is not what it says.
+    pub(super) fn nonsense(&self, page: u64, what: impl Into<String>) -> Unusable {
+        Unusable { nonsense: true, ..self.unusable(page, what) }
+    }
+
     /// Says that this run is of no use, and remembers it.
-    pub(super) fn unusable(&self, page: u64, what: impl Into<String>) -> Unusable {
+    fn unusable(&self, page: u64, what: impl Into<String>) -> Unusable {
         self.damaged.store(true, Ordering::Relaxed);
-        Unusable { path: self.path.clone(), first: self.header.first, page, what: what.into() }
+        Unusable { path: self.path.clone(), first: self.header.first, page, what: what.into(), nonsense: false }
     }
 
     /// Reads one page and checks it.
@@ -93,7 +98,7 @@ impl Run {
         let row = seq.saturating_sub(self.header.first);
         let page = self.header.offsets_page() + row / run::OFFSETS_PER_PAGE;
         let bytes = cache.get(self, page)?;
-        run::offset(&bytes, in_page(row, run::OFFSETS_PER_PAGE)).ok_or_else(|| self.unusable(page, "no such row"))
+        run::offset(&bytes, in_page(row, run::OFFSETS_PER_PAGE)).ok_or_else(|| self.nonsense(page, "no such row"))
     }
 
     /// Finds a key. A run that does not have it costs one page, one more for each full page it spilled over.
@@ -104,7 +109,7 @@ impl Run {
             let count = run::key_count(&page);
             if let Some(found) = search(&page, count, key) {
                 if u64::from(found.first) + u64::from(found.count) > self.header.postings {
-                    return Err(self.unusable(first_page + number, "a key's postings lie outside"));
+                    return Err(self.nonsense(first_page + number, "a key's postings lie outside"));
                 }
                 return Ok(Some(found));
             }
@@ -141,7 +146,7 @@ impl Run {
         let page = cache.get(self, number)?;
         run::posting(&page, in_page(index, run::POSTINGS_PER_PAGE))
             .filter(|word| (self.header.first..=self.header.last).contains(&(word >> run::CLASS_BITS)))
-            .ok_or_else(|| self.unusable(number, "a posting is of a row outside"))
+            .ok_or_else(|| self.nonsense(number, "a posting is of a row outside"))
     }
 }
 

@@ -10,7 +10,7 @@ use super::merge::{Merge, Merged};
 use super::run::{NotOpened, Run};
 use super::{Posting, Unusable};
 use crate::error::{LogError, Result};
-use crate::format::run::Key;
+use crate::format::run::{Key, PAGE};
 use crate::hash::Digest;
 use crate::medium::SharedMedium;
 
@@ -175,9 +175,21 @@ impl IndexSet {
     }
 
     /// Removes a run that cannot be used, so that its rows can be indexed anew.
+    ///
+    /// Not, however, where it can be used now: the fault has passed, or another process has already replaced the run.
     pub fn discard(&mut self, unusable: &Unusable) -> Result<()> {
-        self.medium.remove(&unusable.path).map_err(LogError::io("remove", &unusable.path))?;
-        self.refresh().map(drop)
+        if unusable.nonsense || !self.is_sound(unusable) {
+            self.medium.remove(&unusable.path).map_err(LogError::io("remove", &unusable.path))?;
+        }
+        self.load(list(&self.medium, &self.dir)?)
+    }
+
+    /// Whether the page in question is sound by now.
+    fn is_sound(&self, unusable: &Unusable) -> bool {
+        let name = unusable.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        cover::parse_run_name(name)
+            .and_then(|span| self.open_run(name, span).ok())
+            .is_some_and(|run| run.read(unusable.page, &mut [0; PAGE]).is_ok())
     }
 
     /// Leaves the runs that go beyond row `last` out of this view, until [`IndexSet::refresh`] finds changes. The folder stays

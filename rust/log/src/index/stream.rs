@@ -77,7 +77,7 @@ impl<'r> Records<'r> {
         }
         let record = self.pages.current().and_then(|page| (self.decode)(page, self.used));
         self.used += 1;
-        record.ok_or_else(|| self.pages.run.unusable(self.pages.first, "a section ends too early"))
+        record.ok_or_else(|| self.pages.run.nonsense(self.pages.first, "a section ends too early"))
     }
 }
 
@@ -115,7 +115,7 @@ impl<'r> Keys<'r> {
             }
             self.used = 0;
             if !self.pages.turn()? {
-                return Err(self.pages.run.unusable(self.pages.first, "keys are missing"));
+                return Err(self.pages.run.nonsense(self.pages.first, "keys are missing"));
             }
         }
     }
@@ -124,7 +124,7 @@ impl<'r> Keys<'r> {
     fn check(&mut self, key: Option<Key>) -> Result<Key, Unusable> {
         let key = key
             .filter(|key| u64::from(key.first) == self.postings && self.last.is_none_or(|last| last < key.key))
-            .ok_or_else(|| self.pages.run.unusable(self.pages.first, "keys are out of order"))?;
+            .ok_or_else(|| self.pages.run.nonsense(self.pages.first, "keys are out of order"))?;
         self.postings += u64::from(key.count);
         self.last = Some(key.key);
         Ok(key)

@@ -1,27 +1,21 @@
 //! The index against a model: whatever the rows, the keys, the sizes of runs and the merges, the answers are those of a map.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
-
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use cyberos_log::Digest;
 use cyberos_log::index::{IndexSet, Merged, Posting};
 use cyberos_log::medium::Os;
 use proptest::prelude::*;
 
-/// A row's offset and its keys.
-type Row = (u64, Vec<(u64, u8)>);
-
-/// The mark of row `seq`.
-fn mark(seq: u64) -> Digest {
-    if seq == 0 { Digest::ZERO } else { Digest::of(&[b"row", &seq.to_be_bytes()]) }
-}
+use super::mark;
 
 fn open(dir: &Path) -> IndexSet {
-    IndexSet::open(Arc::new(Os), PathBuf::from(dir)).unwrap()
+    IndexSet::open(Arc::new(Os), dir.to_owned()).unwrap()
 }
+
+/// A row's offset and its keys.
+type Row = (u64, Vec<(u64, u8)>);
 
 /// Adds rows, the first of them being the one after those covered.
 fn add(set: &mut IndexSet, rows: &[Row]) {
