@@ -136,3 +136,21 @@ fn what_is_asked_is_what_is_read() {
     assert!(medium.counts().reads <= 6 + 3 + 4, "of the only run that has such rows");
     assert_eq!((medium.counts().writes, medium.counts().syncs), (0, 0));
 }
+
+/// Pages share the slots of a small cache: with more runs than slots they also push each other out.
+#[test]
+fn more_runs_than_the_cache_has_slots() {
+    let medium = index(&(1..=300).collect::<Vec<_>>());
+    let mut set = open(&medium);
+    assert_eq!(set.runs(), 300);
+    ask(&set).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| ask(&set).unwrap());
+        }
+    });
+    assert!(set.merge_step().unwrap());
+    assert!(!set.merge_step().unwrap(), "one merge is enough");
+    assert_eq!(set.runs(), 1);
+    ask(&set).unwrap();
+}

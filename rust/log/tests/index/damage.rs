@@ -83,6 +83,8 @@ fn a_damaged_run_is_discarded_and_indexed_anew() {
     flip(&medium, name, last);
     let mut set = open(&medium);
     assert_eq!(set.last(), 40);
+    let answers: Vec<_> = set.postings(2, u64::MAX).collect();
+    assert!(matches!(answers.as_slice(), [Ok(_), Ok(_), Err(_)]), "after an error there is no more: {answers:?}");
     let unusable = set.count(1).unwrap_err();
     assert_eq!((unusable.first, &unusable.path), (21, &Path::new(DIR).join(name)));
     set.discard(&unusable).unwrap();
