@@ -33,38 +33,43 @@ pub struct IndexSet {
 }
 
 impl IndexSet {
-    /// Opens the index in folder `dir`, which need not exist. A run that cannot be used ends what is covered.
+    /// Opens the index in folder `dir`, which need not exist. A run that cannot be used ends what is covered; a folder that
+    /// cannot be listed covers nothing.
     pub fn open(medium: SharedMedium, dir: PathBuf) -> Result<Self> {
         let mut set = Self { medium, dir, runs: Vec::new(), names: Vec::new(), cache: PageCache::new() };
-        set.load(list(&set.medium, &set.dir)?)?;
+        set.load(set.listed());
         Ok(set)
     }
 
     /// Looks at the folder again; returns whether it had changed.
     pub fn refresh(&mut self) -> Result<bool> {
-        let names = list(&self.medium, &self.dir)?;
+        let names = self.listed();
         let changed = names != self.names || self.runs.iter().any(|run| run.is_damaged());
         if changed {
-            self.load(names)?;
+            self.load(names);
         }
         Ok(changed)
     }
 
-    fn load(&mut self, mut names: Vec<String>) -> Result<()> {
+    /// What the folder lists: nothing where it cannot be listed, since an index never makes a reader fail.
+    fn listed(&self) -> Vec<String> {
+        list(&self.medium, &self.dir).unwrap_or_default()
+    }
+
+    fn load(&mut self, mut names: Vec<String>) {
         for _ in 0..LISTINGS {
             let Some(runs) = self.open_runs(&names) else {
-                names = list(&self.medium, &self.dir)?;
+                names = self.listed();
                 continue;
             };
             let candidates: Vec<Candidate> = runs.iter().map(|run| candidate(run)).collect();
             self.runs = cover::choose(&candidates).iter().filter_map(|at| runs.get(*at).cloned()).collect();
             self.names = names;
-            return Ok(());
+            return;
         }
         // Merges that outrun sixteen listings: no index, for now.
         self.runs.clear();
         self.names.clear();
-        Ok(())
     }
 
     /// Opens every run that can be used; `None` where one has vanished since the folder was listed.
@@ -152,7 +157,8 @@ impl IndexSet {
         }
         run.finish(&*self.medium, &self.dir, mark)?;
         // Not a refresh: the run may have replaced one of that name, and then the folder lists what it did.
-        self.load(list(&self.medium, &self.dir)?)
+        self.load(self.listed());
+        Ok(())
     }
 
     fn mark_at(&self, seq: u64) -> Option<Digest> {
@@ -181,7 +187,8 @@ impl IndexSet {
         if unusable.nonsense || !self.is_sound(unusable) {
             self.medium.remove(&unusable.path).map_err(LogError::io("remove", &unusable.path))?;
         }
-        self.load(list(&self.medium, &self.dir)?)
+        self.load(self.listed());
+        Ok(())
     }
 
     /// Whether the page in question is sound by now.
