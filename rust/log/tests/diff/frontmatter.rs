@@ -1,3 +1,6 @@
+use std::fs;
+use std::path::Path;
+
 use cyberos_log::diff::frontmatter::{Fields, Frontmatter, split, with_meta};
 use cyberos_log::json::Value;
 use proptest::prelude::*;
@@ -21,6 +24,28 @@ fn json_and_yaml_blocks_give_the_same_fields() {
     assert_eq!(fields["ts_ns"], Value::Int(1_770_000_000_000_000_003));
     assert_eq!(fields, fields_of(yaml).unwrap());
     assert_eq!(split(json).body, b"body\n");
+}
+
+#[test]
+fn memories_that_upstream_wrote_have_fields_and_a_body() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/peer-store/memories/facts");
+    let (mut folders, mut count) = (vec![root], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+                continue;
+            }
+            let file = fs::read(entry.path()).unwrap();
+            let document = split(&file);
+            let fields = document.frontmatter.unwrap().fields.unwrap();
+            assert_eq!(fields["kind"], Value::from("fact"));
+            assert!(fields["ts_ns"].as_int() > Some(1_770_000_000_000_000_000));
+            assert!(!document.body.is_empty() && !document.body.starts_with(b"-"), "{:?}", entry.path());
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} memories");
 }
 
 #[test]
