@@ -74,9 +74,7 @@ def main(args: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has gone. Python would complain about that once more when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read our output has gone
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001, this is where the unforeseen ends
         import traceback

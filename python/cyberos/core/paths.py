@@ -91,11 +91,7 @@ def _check_segment(path: str, segment: str) -> None:
         if not unicodedata.is_normalized("NFC", segment):
             composed = unicodedata.normalize("NFC", path)
             raise _refused(path, f"{segment!r} is not in Unicode form NFC", f"write it as {composed!r}")
-        wrong = [
-            char
-            for char in segment
-            if not " " <= char <= "~" and (char.isascii() or not _is_common(unicodedata.category(char)))
-        ]
+        wrong = [char for char in segment if not " " <= char <= "~" and not _is_common(unicodedata.category(char))]
     if wrong:
         raise _refused(
             path,

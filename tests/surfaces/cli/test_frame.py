@@ -202,6 +202,12 @@ def test_the_script_is_installed():
     assert done.stdout == f"cyberos {__version__}\n"
 
 
+def test_what_was_printed_is_not_lost_at_the_end():
+    code = "from cyberos.cli import entry, main; main.main = lambda: print('printed') or 3; entry.run()"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "printed\n", "")
+
+
 def test_a_reader_that_goes_away_is_no_error(tmp_path):
     read, write = os.pipe()
     os.close(read)
