@@ -18,7 +18,7 @@ hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, d
 hypothesis.settings.register_profile("search", max_examples=2_000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
-_OURS = ("CYBEROS_", "_CYBEROS_", "NO_COLOR", "COLUMNS")
+_CLEARED = ("CYBEROS_", "_CYBEROS_", "PYTHON", "NO_COLOR", "COLUMNS")
 
 
 class Run(NamedTuple):
@@ -46,7 +46,7 @@ class MockTime:
 @pytest.fixture(autouse=True)
 def _sealed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
-        if name.startswith(_OURS):
+        if name.startswith(_CLEARED):
             monkeypatch.delenv(name)
     monkeypatch.setenv("COLUMNS", "100")
 

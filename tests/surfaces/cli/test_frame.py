@@ -208,12 +208,13 @@ def test_what_was_printed_is_not_lost_at_the_end():
     assert (done.returncode, done.stdout, done.stderr) == (3, "printed\n", "")
 
 
-def test_a_reader_that_goes_away_is_no_error(tmp_path):
+@pytest.mark.parametrize("arg", ["--help", "version"])
+def test_a_reader_that_goes_away_is_no_error(tmp_path, arg):
     read, write = os.pipe()
     os.close(read)
     with open(tmp_path / "err", "wb") as err:
         done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-m", "cyberos", "--help"], stdout=write, stderr=err, check=False
+            [sys.executable, "-W", "ignore", "-m", "cyberos", arg], stdout=write, stderr=err, check=False
         )
     os.close(write)
     assert done.returncode == 141
