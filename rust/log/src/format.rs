@@ -4,6 +4,7 @@
 
 use crate::hash::Digest;
 
+pub mod pack;
 pub mod run;
 
 /// One frame: `u32 BE length | u32 BE crc32c(payload) | u64 BE seq | u64 BE ts_ns | payload`.
@@ -41,6 +42,19 @@ pub mod frame {
                 seq: be64(bytes, SEQ)?,
                 ts_ns: be64(bytes, TS)?,
             })
+        }
+
+        /// Encodes the fixed part.
+        pub fn encode(&self) -> [u8; HEADER] {
+            let mut bytes = [0; HEADER];
+            let (length_crc, seq_ts) = bytes.split_at_mut(SEQ);
+            let (length, crc) = length_crc.split_at_mut(CRC);
+            let (seq, ts_ns) = seq_ts.split_at_mut(TS - SEQ);
+            length.copy_from_slice(&self.length.to_be_bytes());
+            crc.copy_from_slice(&self.crc.to_be_bytes());
+            seq.copy_from_slice(&self.seq.to_be_bytes());
+            ts_ns.copy_from_slice(&self.ts_ns.to_be_bytes());
+            bytes
         }
 
         /// Returns the length of the whole frame, header included.

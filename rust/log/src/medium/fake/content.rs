@@ -1,5 +1,6 @@
 //! One file of the fake medium: what is live, what is durable, and what lies between.
 
+use super::names::Kept;
 use super::random::Random;
 
 /// Disks write in units of this many bytes; a torn write is a set of whole ones, or a prefix.
@@ -53,10 +54,12 @@ impl Content {
         self.pending.clear();
     }
 
-    /// What a crash leaves of the file: the durable bytes, and whatever of the rest the disk happened to write early.
-    pub(super) fn after_crash(&self, early: Option<&mut Random>) -> Vec<u8> {
+    pub(super) fn image(&self, kept: &mut Kept) -> Vec<u8> {
+        if matches!(kept, Kept::Live) {
+            return self.live.clone();
+        }
         let mut bytes = self.durable.clone();
-        if let Some(random) = early {
+        if let Kept::Early(random) = kept {
             for change in &self.pending {
                 change.apply_torn(&mut bytes, random);
             }

@@ -20,7 +20,7 @@ use std::time::Duration;
 use self::content::Content;
 use self::faults::{Counters, Failure, Faults, PerPath};
 pub use self::faults::{Counts, Fault, Op};
-use self::names::{Inode, Names, Node};
+use self::names::{Inode, Kept, Names, Node};
 use self::random::Random;
 use super::{Medium, MediumFile, Open, Stat};
 
@@ -92,22 +92,28 @@ impl Fake {
         self.control().frozen
     }
 
+    /// A new medium with everything as it is now, durably.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self::holding(self.names().image(Kept::Live))
+    }
+
     /// A new medium with what a crash now would leave if the disk wrote nothing early. Counters start again, and no
     /// faults are set.
     #[must_use]
     pub fn crash_image(&self) -> Self {
-        Self::holding(self.names().after_crash(None))
+        Self::holding(self.names().image(Kept::Durable))
     }
 
     /// Like [`Fake::crash_image`], but some of what was not synced is there as well: any of the names, and of each write
     /// nothing, all, a prefix or some of its sectors.
     #[must_use]
     pub fn crash_image_with(&self, seed: u64) -> Self {
-        Self::holding(self.names().after_crash(Some(Random::new(seed))))
+        Self::holding(self.names().image(Kept::Early(Random::new(seed))))
     }
 
-    /// Adds an error to come. What a sync that fails should have made durable never becomes so, even when a later sync
-    /// succeeds, unless it is written again.
+    /// Adds an error to come. The bytes that a failing sync of a file should have made durable never become so, even when a
+    /// later sync succeeds, unless they are written again. (Names, being journalled, do.)
     pub fn fail(&self, fault: Fault) {
         self.control().faults.add(fault);
     }
@@ -281,17 +287,8 @@ impl Medium for Fake {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         self.wait_for_disk();
-        let started = self.begin_at(Op::Sync, dir);
-        let mut names = self.names();
-        match started {
-            Ok(()) => names.sync_dir(dir),
-            Err(failure) => {
-                if !failure.dead {
-                    names.lose_pending(dir)?;
-                }
-                Err(failure.error)
-            }
-        }
+        self.begin_at(Op::Sync, dir)?;
+        self.names().sync_dir(dir)
     }
 }
 

@@ -49,6 +49,17 @@ fn apply(change: &Change, names: &mut BTreeMap<String, Node>) {
     }
 }
 
+/// What an image of a medium is made of.
+#[derive(Debug)]
+pub(super) enum Kept {
+    /// Everything as it is.
+    Live,
+    /// What was synced.
+    Durable,
+    /// What was synced, and whatever of the rest the disk happened to write early.
+    Early(Random),
+}
+
 /// All folders; the first is the root, which always exists.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -180,24 +191,17 @@ impl Names {
         Ok(())
     }
 
-    /// A sync of a folder that failed: no later sync makes the changes up to here durable.
-    pub(super) fn lose_pending(&mut self, path: &Path) -> io::Result<()> {
-        let at = self.find_dir(path)?;
-        self.dir(at)?.pending.clear();
-        Ok(())
-    }
-
-    /// What a crash leaves: the durable names and bytes, and whatever of the rest the disk happened to write early.
-    pub(super) fn after_crash(&self, mut early: Option<Random>) -> Self {
+    /// A copy of what `kept` keeps.
+    pub(super) fn image(&self, mut kept: Kept) -> Self {
         let mut image = Self::new();
-        self.copy_dir(0, &mut image, 0, &mut early);
+        self.copy_dir(0, &mut image, 0, &mut kept);
         image
     }
 
-    fn copy_dir(&self, from: usize, image: &mut Self, to: usize, early: &mut Option<Random>) {
+    fn copy_dir(&self, from: usize, image: &mut Self, to: usize, kept: &mut Kept) {
         let Some(dir) = self.dirs.get(from) else { return };
-        let mut names = dir.durable.clone();
-        if let Some(random) = early {
+        let mut names = if matches!(kept, Kept::Live) { dir.live.clone() } else { dir.durable.clone() };
+        if let Kept::Early(random) = kept {
             for change in &dir.pending {
                 if random.below(2) == 0 {
                     apply(change, &mut names);
@@ -209,7 +213,7 @@ impl Names {
             let copy = match node {
                 Node::File(inode) => {
                     let content = inode.content.read().unwrap_or_else(PoisonError::into_inner);
-                    let bytes = content.after_crash(early.as_mut());
+                    let bytes = content.image(kept);
                     image.files += 1;
                     let content = RwLock::new(Content::durable(bytes));
                     Node::File(Arc::new(Inode { number: image.files, content }))
@@ -217,7 +221,7 @@ impl Names {
                 Node::Dir(child) => {
                     let fresh = image.dirs.len();
                     image.dirs.push(Dir::default());
-                    self.copy_dir(child, image, fresh, early);
+                    self.copy_dir(child, image, fresh, kept);
                     Node::Dir(fresh)
                 }
             };

@@ -39,6 +39,7 @@ fn a_file_survives_only_when_its_bytes_and_its_name_were_synced() {
     assert_eq!(read(&image, "bytes").as_deref(), Some(&b"x"[..]));
     assert_eq!(read(&image, "later"), None);
     assert_eq!(read(&medium, "later").as_deref(), Some(&b"x"[..]));
+    assert_eq!(read(&medium.copy().crash_image(), "later").as_deref(), Some(&b"x"[..]));
 }
 
 #[test]

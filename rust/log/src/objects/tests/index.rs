@@ -1,0 +1,174 @@
+//! The index makes it faster and nothing else; several writers and readers.
+
+use super::*;
+
+fn many(medium: &Fake, n: usize) -> Vec<Vec<u8>> {
+    let mut writer = writer(medium);
+    let bodies = bodies(n);
+    for group in bodies.chunks(7) {
+        append(&mut writer, group);
+        writer.flush().unwrap();
+        writer.publish_index(20).unwrap();
+        while writer.merge_index().unwrap() {}
+    }
+    bodies
+}
+
+fn index_names(medium: &Fake) -> Vec<PathBuf> {
+    medium.list(Path::new(INDEX)).unwrap().iter().map(|name| Path::new(INDEX).join(name)).collect()
+}
+
+fn all_found(medium: &Fake, bodies: &[Vec<u8>]) {
+    let reader = reader(medium);
+    for body in bodies {
+        assert_eq!(get(&reader, body), found(body));
+    }
+    assert_eq!(get(&reader, b"never stored"), Body::Absent);
+}
+
+#[test]
+fn a_missing_damaged_or_foreign_index_changes_no_answer() {
+    let medium = medium();
+    let bodies = many(&medium, 150);
+    assert!(!index_names(&medium).is_empty());
+    let missing = medium.copy();
+    for path in index_names(&missing) {
+        missing.remove(&path).unwrap();
+    }
+    let cut = medium.copy();
+    for path in index_names(&cut) {
+        cut.open(&path, Open::Write).unwrap().set_len(5000).unwrap();
+    }
+    // Another store's index, with as many rows.
+    let foreign = super::medium();
+    many(&foreign, 151);
+    let other = medium.copy();
+    for path in index_names(&other) {
+        other.remove(&path).unwrap();
+    }
+    for path in index_names(&foreign) {
+        let bytes = foreign.read(&path).unwrap().unwrap();
+        other.open(&path, Open::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+    }
+    for image in [&missing, &cut, &other] {
+        all_found(image, &bodies);
+        let mut writer = writer(image);
+        append(&mut writer, &[b"goes on".to_vec()]);
+        writer.flush().unwrap();
+        assert!(writer.publish_index(1).unwrap());
+        while writer.merge_index().unwrap() {}
+        all_found(image, &bodies);
+        assert_eq!(get(&reader(image), b"goes on"), found(b"goes on"));
+        // It is whole again: finding the first body reads one frame, not the packs.
+        image.reset_counts();
+        let _ = get(&reader(image), &bodies[1]);
+        assert!(image.counts_of(".pack").bytes_read < 20_000);
+    }
+}
+
+#[test]
+fn an_index_damaged_anywhere_changes_no_answer() {
+    let medium = medium();
+    let bodies = many(&medium, 60);
+    for path in index_names(&medium) {
+        let bytes = medium.read(&path).unwrap().unwrap();
+        for at in (0..bytes.len()).step_by(97) {
+            let image = medium.copy();
+            image.open(&path, Open::Write).unwrap().write_all_at(&[bytes[at] ^ 0x10], at as u64).unwrap();
+            all_found(&image, &bodies);
+        }
+    }
+}
+
+#[test]
+fn an_index_that_is_ahead_of_the_packs_is_not_believed() {
+    let medium = medium();
+    let bodies = many(&medium, 60);
+    let last = pack_names(&medium).pop().unwrap();
+    let bytes = pack_bytes(&medium, &last);
+    set_pack(&medium, &last, &bytes[..bytes.len() / 2]);
+    let mut writer = writer(&medium);
+    append(&mut writer, &bodies);
+    writer.flush().unwrap();
+    writer.publish_index(1).unwrap();
+    all_found(&medium, &bodies);
+    all_good(&medium);
+}
+
+#[test]
+fn two_writers_take_turns() {
+    let medium = medium();
+    let (mut one, mut two) = (writer(&medium), writer(&medium));
+    let reader = reader(&medium);
+    let bodies = bodies(120);
+    for (turn, group) in bodies.chunks(4).enumerate() {
+        let writer = if turn % 3 == 0 { &mut one } else { &mut two };
+        writer.refresh().unwrap();
+        append(writer, group);
+        writer.flush().unwrap();
+        if turn % 5 == 0 {
+            writer.publish_index(1).unwrap();
+            writer.merge_index().unwrap();
+        }
+        for body in group {
+            assert_eq!(get(&reader, body), found(body));
+        }
+    }
+    all_found(&medium, &bodies);
+    assert_eq!(all_good(&medium).len(), bodies.len());
+}
+
+#[test]
+fn a_writer_finds_what_another_one_left_torn() {
+    let medium = medium();
+    let mut one = writer(&medium);
+    let mut two = writer(&medium);
+    append(&mut one, &[b"first".to_vec()]);
+    one.flush().unwrap();
+    let bytes = pack_bytes(&medium, "001.pack");
+    let file = medium.open(&Path::new(OBJECTS).join("001.pack"), Open::Write).unwrap();
+    file.write_all_at(&bytes[..50], bytes.len() as u64).unwrap();
+    two.refresh().unwrap();
+    assert_eq!(pack_bytes(&medium, "001.pack"), bytes);
+    append(&mut two, &[b"second".to_vec()]);
+    two.flush().unwrap();
+    all_found(&medium, &[b"first".to_vec(), b"second".to_vec()]);
+}
+
+#[test]
+fn refreshing_with_nothing_new_reads_nothing() {
+    let medium = medium();
+    let mut writer = writer(&medium);
+    append(&mut writer, &bodies(5));
+    writer.flush().unwrap();
+    medium.reset_counts();
+    writer.refresh().unwrap();
+    let counts = medium.counts();
+    assert_eq!((counts.opens, counts.reads, counts.writes, counts.syncs), (0, 0, 0, 0));
+}
+
+#[test]
+fn opening_reads_only_what_is_behind_the_index() {
+    let medium = medium();
+    let mut all = Vec::new();
+    let mut read = Vec::new();
+    for _ in 0..4 {
+        let mut writer = writer(&medium);
+        let more: Vec<_> = (all.len()..all.len() + 400).map(|n| noise(n, 200)).collect();
+        for group in more.chunks(50) {
+            append(&mut writer, group);
+            writer.flush().unwrap();
+        }
+        writer.publish_index(1).unwrap();
+        while writer.merge_index().unwrap() {}
+        append(&mut writer, &[noise(all.len(), 999)]);
+        writer.flush().unwrap();
+        all.extend(more);
+        medium.reset_counts();
+        drop(super::writer(&medium));
+        read.push(medium.counts_of(".pack").bytes_read);
+    }
+    assert!(read.iter().all(|read| *read < 10_000), "{read:?}");
+    assert!(pack_names(&medium).len() > 20);
+    all_found(&medium, &all);
+}
