@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::hash::Digest;
+
 /// What every fallible function of this crate returns.
 pub type Result<T, E = LogError> = std::result::Result<T, E>;
 
@@ -42,6 +44,39 @@ pub enum LogError {
     /// An argument that can never be valid.
     #[error("{0}")]
     Invalid(String),
+    /// Another process holds the store's lock.
+    #[error("the store is locked by another process")]
+    Busy {
+        /// What the lock file says of the holder; may be empty.
+        holder: String,
+    },
+    /// No memory has this path.
+    #[error("there is no memory at {0}")]
+    NoMemory(String),
+    /// Something is where nothing may be.
+    #[error("there is already something at {0}")]
+    Exists(String),
+    /// A put found other content than it expected.
+    #[error("{path} does not hold what was expected")]
+    Precondition {
+        /// The memory.
+        path: String,
+        /// SHA-256 of the content that was expected; `None` for nothing.
+        expected: Option<Digest>,
+        /// SHA-256 of the content that is there; `None` for nothing.
+        actual: Option<Digest>,
+    },
+    /// A purge would erase versions of other living memories.
+    #[error("purging {path} would erase versions of other memories: {}", shared_with.join(", "))]
+    Shared {
+        /// The memory that was to be purged.
+        path: String,
+        /// The memories that have some of the same content.
+        shared_with: Vec<String>,
+    },
+    /// A request that must not be carried out.
+    #[error("{0}")]
+    Refused(String),
     /// What was asked for does not exist.
     #[error("{0}")]
     NotFound(String),
@@ -55,6 +90,31 @@ impl LogError {
     pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { action, path, source }
+    }
+
+    /// The same error for another of those whom it concerns: an I/O error is kept by kind and text.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        match self {
+            Self::Io { action, path, source } => {
+                let source = source.raw_os_error().map_or_else(|| source.kind().into(), io::Error::from_raw_os_error);
+                Self::Io { action, path: path.clone(), source }
+            }
+            Self::Corrupt { file, offset, seq, what } => Self::corrupt(file, *offset, *seq, what),
+            Self::Poisoned(why) => Self::Poisoned(why.clone()),
+            Self::Interrupted => Self::Interrupted,
+            Self::Invalid(what) => Self::Invalid(what.clone()),
+            Self::Busy { holder } => Self::Busy { holder: holder.clone() },
+            Self::NoMemory(path) => Self::NoMemory(path.clone()),
+            Self::Exists(path) => Self::Exists(path.clone()),
+            Self::Precondition { path, expected, actual } => {
+                Self::Precondition { path: path.clone(), expected: *expected, actual: *actual }
+            }
+            Self::Shared { path, shared_with } => Self::Shared { path: path.clone(), shared_with: shared_with.clone() },
+            Self::Refused(what) => Self::Refused(what.clone()),
+            Self::NotFound(what) => Self::NotFound(what.clone()),
+            Self::Unsupported(what) => Self::Unsupported(what.clone()),
+        }
     }
 
     /// Builds a [`LogError::Corrupt`].

@@ -16,6 +16,7 @@ pub mod medium;
 pub mod objects;
 pub mod row;
 pub mod segment;
+pub mod store;
 mod time;
 
 pub use error::{LogError, Result};

@@ -3,16 +3,30 @@
 const NS_PER_DAY: u64 = 86_400_000_000_000;
 
 /// Returns the year and month (1 to 12) of a time in nanoseconds since the Unix epoch, UTC.
-///
-/// Counts days from 0000-03-01, so that the leap day is the last of its year.
 pub fn year_month(ts_ns: u64) -> (u64, u64) {
+    let (year, month, _) = date(ts_ns);
+    (year, month)
+}
+
+/// Returns a time in nanoseconds since the Unix epoch as ISO 8601 with microseconds, such as `2026-11-30T15:28:48.559412+00:00`.
+pub fn iso(ts_ns: u64) -> String {
+    let (year, month, day) = date(ts_ns);
+    let micros = ts_ns % NS_PER_DAY / 1_000;
+    let seconds = micros / 1_000_000;
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:06}+00:00", micros % 1_000_000)
+}
+
+/// Returns year, month and day. Counts days from 0000-03-01, so that the leap day is the last of its year.
+fn date(ts_ns: u64) -> (u64, u64, u64) {
     let days = ts_ns / NS_PER_DAY + 719_468;
     let era_day = days % 146_097;
     let year_of_era = (era_day - era_day / 1_460 + era_day / 36_524 - era_day / 146_096) / 365;
     let day_of_year = era_day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (days / 146_097 * 400 + year_of_era + u64::from(month <= 2), month)
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    (days / 146_097 * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]
@@ -24,14 +38,19 @@ mod tests {
     }
 
     #[test]
+    fn iso_has_microseconds() {
+        assert_eq!(iso(1_796_052_528_559_412_999), "2026-11-30T15:28:48.559412+00:00");
+    }
+
+    #[test]
     fn every_day_until_2200_has_its_month() {
         let mut day = 0;
         for year in 1970..2200 {
             let february = if is_leap(year) { 29 } else { 28 };
             let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
             for (month, length) in (1..).zip(lengths) {
-                for _ in 0..length {
-                    assert_eq!(year_month(day * NS_PER_DAY + 1), (year, month), "day {day}");
+                for of_month in 1..=length {
+                    assert_eq!(date(day * NS_PER_DAY + 1), (year, month, of_month), "day {day}");
                     day += 1;
                 }
             }

@@ -2,16 +2,22 @@
 
 use std::io::ErrorKind;
 
-use cyberos_log::LogError;
+use cyberos_log::{Digest, LogError};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
+pyo3::import_exception!(cyberos.errors, AlreadyExists);
 pyo3::import_exception!(cyberos.errors, BadArgument);
 pyo3::import_exception!(cyberos.errors, CorruptLog);
 pyo3::import_exception!(cyberos.errors, CyberosError);
 pyo3::import_exception!(cyberos.errors, DiskFull);
 pyo3::import_exception!(cyberos.errors, IoFailure);
+pyo3::import_exception!(cyberos.errors, MemoryNotFound);
+pyo3::import_exception!(cyberos.errors, PathRefused);
+pyo3::import_exception!(cyberos.errors, PreconditionFailed);
+pyo3::import_exception!(cyberos.errors, PurgeRefused);
+pyo3::import_exception!(cyberos.errors, StoreLocked);
 pyo3::import_exception!(cyberos.errors, UnsupportedStore);
 pyo3::import_exception!(cyberos.errors, VersionNotFound);
 pyo3::import_exception!(cyberos.errors, WriterPoisoned);
@@ -72,9 +78,30 @@ pub fn exception(py: Python<'_>, error: LogError) -> PyErr {
         LogError::Interrupted => py.check_signals().err().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
         LogError::Invalid(_) => BadArgument::new_err(message),
         LogError::NotFound(_) => VersionNotFound::new_err(message),
+        LogError::NoMemory(path) => with(py, MemoryNotFound::new_err(message), "path", path),
+        LogError::Exists(path) => with(py, AlreadyExists::new_err(message), "path", path),
+        LogError::Precondition { path, expected, actual } => {
+            let raised = with(py, PreconditionFailed::new_err(message), "path", path);
+            let raised = with(py, raised, "expected", expected.map(Digest::to_hex));
+            with(py, raised, "actual", actual.map(Digest::to_hex))
+        }
+        LogError::Shared { path, shared_with } => {
+            with(py, with(py, PurgeRefused::new_err(message), "path", path), "shared_with", shared_with)
+        }
+        LogError::Busy { holder } => {
+            let message = if holder.is_empty() { message } else { format!("{message}: {holder}") };
+            with(py, StoreLocked::new_err(message), "holder", holder)
+        }
+        LogError::Refused(_) => PathRefused::new_err(message),
         LogError::Unsupported(_) => UnsupportedStore::new_err(message),
         _ => CyberosError::new_err(message),
     }
+}
+
+/// Returns the exception with an attribute set.
+fn with<'py>(py: Python<'py>, raised: PyErr, name: &str, value: impl IntoPyObjectExt<'py>) -> PyErr {
+    set(py, &raised, name, value);
+    raised
 }
 
 /// Sets an attribute. A failure is let go: the exception without it says more than the failure would.

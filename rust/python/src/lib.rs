@@ -3,6 +3,8 @@
 mod build;
 mod errors;
 mod value;
+mod writer;
+mod yaml;
 
 /// The compiled part of cyberos.
 #[pyo3::pymodule]
@@ -15,4 +17,8 @@ mod _native {
     const is_debug: bool = crate::build::IS_DEBUG;
     #[pymodule_export]
     use crate::value::{canonical_json, parse_json};
+    #[pymodule_export]
+    use crate::writer::{Receipt, Writer};
+    #[pymodule_export]
+    use crate::yaml::{parse_scalar, parse_yaml, with_meta};
 }

@@ -52,6 +52,11 @@ pub fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     Reader::default().read(object)
 }
 
+/// As [`from_python`], for an object that must be a `dict`.
+pub fn object_from_python(object: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, Value>> {
+    Reader::default().members(object)
+}
+
 /// Reads an object, knowing where in it.
 #[derive(Default)]
 struct Reader {

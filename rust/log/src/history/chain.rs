@@ -137,9 +137,14 @@ impl Chain {
         if let Some(mark) = mark.filter(|_| !run.is_empty()) {
             index.add(run, mark)?;
         }
-        while index.merge_step()? {}
         self.bind();
         Ok(added)
+    }
+
+    /// Does every merge of the index that is due. The caller holds the store's lock.
+    pub fn merge_index(&mut self) -> Result<()> {
+        while self.index.merge_step()? {}
+        Ok(())
     }
 
     /// Throws the index away. The caller holds the store's lock.

@@ -13,4 +13,4 @@ pub use reader::{End, LogReader, ReverseLog};
 pub use recovery::{Recovery, Tail};
 pub use scan::{Damage, Event, Position};
 pub use tip::{TipFile, TipState};
-pub use writer::{LogWriter, SegmentPolicy, Staged};
+pub use writer::{LogWriter, Mark, SegmentPolicy, Staged};

@@ -35,6 +35,13 @@ pub struct Staged {
     pub chain: Digest,
 }
 
+/// A place among the staged rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark {
+    rows: usize,
+    next: (u64, Digest),
+}
+
 /// Where the log ends: what the next row continues.
 #[derive(Debug, Clone, Copy)]
 struct State {
@@ -89,7 +96,7 @@ impl LogWriter {
         let log = LogReader::open(medium.clone(), audit_dir.clone())?;
         let (start, chain, view_seq) = match log.tip_state() {
             TipState::Valid(tip) => (check_tip(&log, &tip)?, tip.chain, tip.view_seq),
-            TipState::Missing if adopt => (End { place: 0, offset: 0, seq: 0 }, Digest::ZERO, 0),
+            TipState::Missing if adopt || log.end().is_none() => (End { place: 0, offset: 0, seq: 0 }, Digest::ZERO, 0),
             TipState::Missing => return Err(LogError::corrupt("audit/tip", 0, None, "the file is missing")),
             TipState::Damaged => return Err(LogError::corrupt("audit/tip", 0, None, "neither slot is whole")),
         };
@@ -198,6 +205,20 @@ impl LogWriter {
         frame::encode(&mut self.pending, seq + 1, draft.ts_ns, &payload);
         self.next = (seq + 1, chain);
         Ok(Staged { seq: seq + 1, chain })
+    }
+
+    /// Returns what [`Self::rewind`] takes to forget the rows staged from now on.
+    pub fn mark(&self) -> Mark {
+        Mark { rows: self.rows.len(), next: self.next }
+    }
+
+    /// Forgets the rows staged since `mark`.
+    pub fn rewind(&mut self, mark: Mark) {
+        if let Some(&at) = self.rows.get(mark.rows) {
+            self.pending.truncate(at);
+            self.rows.truncate(mark.rows);
+            self.next = mark.next;
+        }
     }
 
     /// Number of staged rows.

@@ -104,6 +104,20 @@ pub trait Medium: Send + Sync + std::fmt::Debug {
     /// Makes the names in a folder durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
+    /// Makes files and folders below `root` durable; those that are gone meanwhile are passed over.
+    fn sync_many(&self, _root: &Path, paths: &[&Path]) -> io::Result<()> {
+        paths.iter().try_for_each(|path| self.sync_one(path))
+    }
+
+    /// Makes a file or folder durable, if it is still there.
+    fn sync_one(&self, path: &Path) -> io::Result<()> {
+        match self.stat(path)? {
+            Some(stat) if stat.is_dir => self.sync_dir(path),
+            Some(_) => self.open(path, Open::Read)?.sync(),
+            None => Ok(()),
+        }
+    }
+
     /// Reads a whole file; `None` where there is none.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         let file = match self.open(path, Open::Read) {

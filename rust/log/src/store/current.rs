@@ -1,0 +1,114 @@
+//! What a path holds now: by the chain, and on disk.
+
+use std::path::Path;
+
+use super::writer::Core;
+use crate::error::{LogError, Result};
+use crate::hash::Digest;
+use crate::history::At;
+
+/// A working file larger than this is not read: no memory may be.
+const LARGEST: u64 = 15 << 20;
+
+/// What a path holds.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Current {
+    /// The version by the chain; `None` where the path holds no memory.
+    pub version: Option<Held>,
+    /// Version of the working file (see [`crate::medium::Stat::version`]) when it was last known to hold that content.
+    pub disk: Option<[u64; 4]>,
+}
+
+/// The version that a path holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    /// The row that wrote it or moved it here; 0 for a row that is only staged.
+    pub seq: u64,
+    /// Its content; `None` where a legacy row did not say.
+    pub sha: Option<Digest>,
+}
+
+/// What the working file of a path holds, compared with the chain.
+#[derive(Debug)]
+pub(super) enum OnDisk {
+    /// What the chain says, or nothing, or what the chain said before the view caught up.
+    AsKnown,
+    /// Something else: an edit by hand.
+    Edited(Vec<u8>),
+}
+
+impl Core {
+    /// Looks a path up in the chain, unless it is known.
+    pub(super) fn look_up(&mut self, path: &str) -> Result<Current> {
+        if let Some(current) = self.current.get(path) {
+            return Ok(current.clone());
+        }
+        self.chain.refresh()?;
+        let version = self.chain.version_at(path, At::Now, false)?;
+        let version = version.map(|v| Held { seq: v.seq, sha: Digest::from_hex(v.sha256.as_bytes()) });
+        Ok(Current { version, disk: None })
+    }
+
+    /// Compares the working file with `current`, and remembers the file's version where they agree.
+    pub(super) fn inspect(&mut self, path: &str, current: &mut Current) -> Result<OnDisk> {
+        self.check_folders(path)?;
+        let file = self.root.join(path);
+        let stat = self.medium.stat(&file).map_err(LogError::io("inspect", &file))?;
+        let Some(stat) = stat else { return Ok(OnDisk::AsKnown) };
+        if stat.is_symlink || stat.is_dir {
+            let what = if stat.is_dir { "a folder" } else { "a symbolic link" };
+            return Err(LogError::Refused(format!("{path} is {what}: a memory is a plain file")));
+        }
+        if current.disk == Some(stat.version) {
+            return Ok(OnDisk::AsKnown);
+        }
+        if stat.len > LARGEST {
+            return Err(LogError::Refused(format!(
+                "{path} was edited by hand and is larger than any memory may be ({} bytes)",
+                stat.len
+            )));
+        }
+        let Some(bytes) = self.medium.read(&file).map_err(LogError::io("read", &file))? else {
+            return Ok(OnDisk::AsKnown);
+        };
+        let sha = Digest::of(&[&bytes]);
+        match current.version {
+            Some(Held { sha: Some(known), .. }) if known == sha => {
+                current.disk = Some(stat.version);
+                Ok(OnDisk::AsKnown)
+            }
+            Some(Held { seq, .. }) if seq > self.log.view_seq() && self.held_before(path, seq)? == Some(sha) => {
+                Ok(OnDisk::AsKnown)
+            }
+            _ => Ok(OnDisk::Edited(bytes)),
+        }
+    }
+
+    /// What the path held before row `seq`: what its working file holds while the view lags.
+    pub(super) fn held_before(&mut self, path: &str, seq: u64) -> Result<Option<Digest>> {
+        self.chain.refresh()?;
+        let before = self.chain.version_at(path, At::Seq(seq - 1), false)?;
+        Ok(before.and_then(|version| Digest::from_hex(version.sha256.as_bytes())))
+    }
+
+    /// Refuses a path one of whose folders is not a plain folder: a symbolic link may lead out of the store.
+    pub(super) fn check_folders(&self, path: &str) -> Result<()> {
+        let mut at = 0;
+        while let Some(slash) = path.get(at..).and_then(|rest| rest.find('/')) {
+            at += slash + 1;
+            let folder = path.get(..at - 1).unwrap_or_default();
+            let full = self.root.join(Path::new(folder));
+            match self.medium.stat(&full).map_err(LogError::io("inspect", &full))? {
+                None => return Ok(()),
+                Some(stat) if stat.is_dir => {}
+                Some(stat) => {
+                    let what = if stat.is_symlink { "a symbolic link" } else { "a file" };
+                    return Err(LogError::Refused(format!(
+                        "{folder} is {what}, not a folder: {path} cannot be written"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! One group: plan, flush bodies, append rows, acknowledge, and then everything that follows from the rows.
+
+use std::collections::HashMap;
+
+use super::plan::Plan;
+use super::request::{DeleteMode, Op, Outcome, Prepared};
+use super::view::coalesce;
+use super::writer::{Core, Ticket};
+use crate::error::{LogError, Result};
+use crate::log::peaks::{Peaks, leaf};
+use crate::medium::Open;
+use crate::row::Row;
+use crate::segment::Frame;
+
+/// Rows that may be missing from the path index.
+const UNINDEXED: u64 = 512;
+/// Bodies that may be missing from the body index.
+const UNINDEXED_BODIES: usize = 256;
+/// Rows that the view's watermark may lag behind while writing, and at closing.
+const VIEW_LAG: u64 = 1024;
+const VIEW_LAG_AT_CLOSE: u64 = 64;
+/// Leaves that opening a writer adds to lagging peaks; more are left to a rebuild.
+const PEAKS_LAG: u64 = 4096;
+/// Paths remembered.
+const MOST_CURRENT: usize = 100_000;
+
+type Answers = HashMap<u64, Result<Vec<Outcome>>>;
+
+impl Core {
+    /// Carries out all tickets: one commit, but a purge has its own.
+    pub(super) fn run(&mut self, tickets: Vec<Ticket>) -> Answers {
+        let mut answers = Answers::new();
+        let mut group = Vec::new();
+        for ticket in tickets {
+            if ticket.requests.iter().any(is_purge) {
+                self.run_group(std::mem::take(&mut group), &mut answers);
+                self.run_group(vec![ticket], &mut answers);
+            } else {
+                group.push(ticket);
+            }
+        }
+        self.run_group(group, &mut answers);
+        answers
+    }
+
+    fn run_group(&mut self, tickets: Vec<Ticket>, answers: &mut Answers) {
+        if tickets.is_empty() {
+            return;
+        }
+        let ids: Vec<u64> = tickets.iter().map(|ticket| ticket.id).collect();
+        let mut planned: Vec<(u64, Vec<Outcome>)> = Vec::new();
+        let mut plan = Plan::default();
+        if let Err(error) = self.catch_up_with_others() {
+            answers.extend(ids.into_iter().map(|id| (id, Err(error.again()))));
+            return;
+        }
+        for Ticket { id, requests } in tickets {
+            match self.plan_all(&mut plan, requests) {
+                Ok(outcomes) => planned.push((id, outcomes)),
+                Err(error) => drop(answers.insert(id, Err(error))),
+            }
+        }
+        if let Err(error) = self.commit() {
+            self.bodies.discard();
+            answers.extend(ids.into_iter().map(|id| (id, Err(error.again()))));
+            return;
+        }
+        self.current.extend(plan.overlay);
+        let (erased, warnings) = self.follow_up(plan.actions, &plan.erase);
+        for (id, mut outcomes) in planned {
+            for outcome in &mut outcomes {
+                outcome.warnings.clone_from(&warnings);
+                outcome.erased = erased;
+            }
+            answers.insert(id, Ok(outcomes));
+        }
+    }
+
+    /// Plans one submission, all of it or nothing but the record of an attempt.
+    fn plan_all(&mut self, plan: &mut Plan, requests: Vec<Prepared>) -> Result<Vec<Outcome>> {
+        let mark = self.log.mark();
+        let overlay = if requests.len() > 1 { Some(plan.overlay.clone()) } else { None };
+        let actions = plan.actions.len();
+        let mut outcomes = Vec::with_capacity(requests.len());
+        for request in requests {
+            match self.plan(plan, request) {
+                Ok(outcome) => outcomes.push(outcome),
+                Err(rejected) => {
+                    if let Some(overlay) = overlay {
+                        self.log.rewind(mark);
+                        plan.overlay = overlay;
+                        plan.actions.truncate(actions);
+                    }
+                    if let Some(record) = rejected.record {
+                        self.log.stage(&record)?;
+                    }
+                    return Err(rejected.error);
+                }
+            }
+        }
+        Ok(outcomes)
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.bodies.flush()?;
+        let Self { log, peaks, .. } = self;
+        log.commit(&mut |frame: &Frame<'_>| {
+            if let Some(peaks) = peaks.as_mut() {
+                peaks.push(leaf(frame.payload));
+            }
+        })
+    }
+
+    /// Takes in what other processes wrote since.
+    fn catch_up_with_others(&mut self) -> Result<()> {
+        let Self { log, peaks, current, view, .. } = self;
+        log.refresh(&mut |frame: &Frame<'_>| {
+            if let Some(peaks) = peaks.as_mut() {
+                peaks.push(leaf(frame.payload));
+            }
+            if let Ok(row) = Row::parse(frame.payload) {
+                for (path, _) in row.touches() {
+                    current.remove(path.as_ref());
+                }
+            }
+            view.doubtful = true;
+            Ok(())
+        })?;
+        self.bodies.refresh()
+    }
+
+    /// Everything after the acknowledgement. What fails is done by a later writer.
+    fn follow_up(&mut self, actions: Vec<super::view::Action>, erase: &[crate::Digest]) -> (u64, Vec<String>) {
+        let mut warnings = Vec::new();
+        let mut erased = 0;
+        if !erase.is_empty() {
+            match self.bodies.purge(erase) {
+                Ok(report) => erased = report.bodies,
+                Err(error) => warnings.push(format!("stored versions are not erased yet: {error}")),
+            }
+        }
+        for action in coalesce(actions) {
+            if let Err(error) = self.apply(&action) {
+                warnings.push(format!("a working file is not up to date: {error}"));
+            }
+        }
+        self.view.doubtful |= !warnings.is_empty();
+        if let Err(error) = self.write_head() {
+            warnings.push(format!("HEAD and peaks are not up to date: {error}"));
+        }
+        if let Err(error) = self.maintain() {
+            warnings.push(format!("an index is not up to date: {error}"));
+        }
+        if self.current.len() > MOST_CURRENT {
+            self.current.clear();
+        }
+        (erased, warnings)
+    }
+
+    /// What upstream's readers look at: the number of the last row, and the Merkle peaks.
+    fn write_head(&self) -> Result<()> {
+        let path = self.root.join("HEAD");
+        let write = || {
+            let file = self.medium.open(&path, Open::Create)?;
+            file.write_all_at(&self.log.last_seq().to_le_bytes(), 0)
+        };
+        write().map_err(LogError::io("write", &path))?;
+        self.peaks.as_ref().map_or(Ok(()), |peaks| peaks.write(self.medium.as_ref(), self.log.dir()))
+    }
+
+    /// Publishes index runs and moves the view's watermark where that is due; merges go on in the background.
+    fn maintain(&mut self) -> Result<()> {
+        if self.log.last_seq().saturating_sub(self.chain.floor().seq - 1) >= UNINDEXED {
+            self.chain.catch_up()?;
+        }
+        self.bodies.publish_index(UNINDEXED_BODIES)?;
+        while self.bodies.merge_index()? {}
+        if self.merging.as_ref().is_none_or(std::thread::JoinHandle::is_finished)
+            && let Some(merge) = self.chain.index().merge_due()
+        {
+            // A merge that fails leaves its runs as they are; the next one tries again.
+            self.merging = Some(std::thread::spawn(|| drop(merge.run())));
+        }
+        if self.log.last_seq() - self.log.view_seq() >= VIEW_LAG {
+            self.sync_view()?;
+        }
+        Ok(())
+    }
+
+    /// Prepares a writer that was just opened.
+    pub(super) fn take_up(&mut self, peaks: Option<Peaks>) -> Result<()> {
+        let last = self.log.last_seq();
+        self.peaks = peaks.filter(|peaks| peaks.leaves() <= last && last - peaks.leaves() <= PEAKS_LAG);
+        if last == 0 {
+            self.peaks = Some(Peaks::default());
+        }
+        if let Some(peaks) = &mut self.peaks {
+            let from = peaks.leaves() + 1;
+            if from <= last {
+                self.chain.log().scan(self.chain.position_of(from)?, |event| {
+                    if let crate::log::Event::Frame(_, frame) = event
+                        && frame.header.seq == peaks.leaves() + 1
+                        && frame.header.seq <= last
+                    {
+                        peaks.push(leaf(frame.payload));
+                    }
+                    Ok(std::ops::ControlFlow::Continue(()))
+                })?;
+            }
+        }
+        if self.log.view_seq() < last {
+            self.roll_forward()?;
+        }
+        Ok(())
+    }
+
+    /// Leaves the store so that the next process finds little to do.
+    pub(super) fn wind_up(&mut self) -> Result<()> {
+        if let Some(merging) = self.merging.take() {
+            // A panic there is a failed merge, no more.
+            drop(merging.join());
+        }
+        self.maintain()?;
+        if let Some(merging) = self.merging.take() {
+            drop(merging.join());
+        }
+        self.chain.merge_index()?;
+        if self.log.last_seq() - self.log.view_seq() >= VIEW_LAG_AT_CLOSE {
+            self.sync_view()?;
+            self.log.publish_view()?;
+        }
+        Ok(())
+    }
+
+    /// Recomputes everything derived from the log.
+    pub(super) fn rebuild(&mut self) -> Result<()> {
+        self.chain.refresh()?;
+        self.chain.drop_index()?;
+        self.chain.catch_up()?;
+        self.chain.merge_index()?;
+        let mut peaks = Peaks::default();
+        self.chain.log().scan(self.chain.log().start(), |event| {
+            if let crate::log::Event::Frame(_, frame) = event {
+                peaks.push(leaf(frame.payload));
+            }
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        self.peaks = (peaks.leaves() == self.log.last_seq()).then_some(peaks);
+        self.write_head()
+    }
+}
+
+fn is_purge(prepared: &Prepared) -> bool {
+    matches!(prepared.request.op, Op::Delete { mode: DeleteMode::Purge, .. })
+}

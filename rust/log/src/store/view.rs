@@ -1,0 +1,228 @@
+//! Working files: a view of the chain, kept up after the rows are acknowledged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::current::{Current, Held};
+use super::writer::Core;
+use crate::error::{LogError, Result};
+use crate::hash::Digest;
+use crate::history::{At, is_memory};
+use crate::json::Value;
+use crate::log::Event;
+use crate::medium::{Medium, Open};
+use crate::objects::Body;
+use crate::row::{Row, Touch};
+
+/// One change of working files.
+#[derive(Debug)]
+pub(super) enum Action {
+    /// The file gets this content.
+    Write { path: String, body: Vec<u8> },
+    /// The file gets another name.
+    Rename { from: String, to: String, sha: Option<Digest> },
+    /// The file goes.
+    Remove { path: String },
+}
+
+/// Which working files are not known to be durable.
+#[derive(Debug, Default)]
+pub(super) struct View {
+    dirty: BTreeSet<PathBuf>,
+    /// Rows from here on may not be applied: a row of another process, or a failure.
+    pub doubtful: bool,
+}
+
+/// Writes `body` to `path` through a temporary file beside it. Not synced.
+pub(super) fn replace(medium: &dyn Medium, path: &Path, body: &[u8]) -> io::Result<()> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let temporary = path.with_file_name(format!(".{name}.tmp"));
+    let file = match medium.open(&temporary, Open::Create) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            medium.create_dir_all(path.parent().unwrap_or(path))?;
+            medium.open(&temporary, Open::Create)?
+        }
+        other => other?,
+    };
+    file.set_len(0)?;
+    file.write_all_at(body, 0)?;
+    medium.rename(&temporary, path)
+}
+
+/// Drops writes that a later write of the same group to the same path makes needless.
+pub(super) fn coalesce(actions: Vec<Action>) -> Vec<Action> {
+    let mut written: BTreeMap<String, usize> = BTreeMap::new();
+    let mut out: Vec<Option<Action>> = Vec::with_capacity(actions.len());
+    for action in actions {
+        match &action {
+            Action::Write { path, .. } => {
+                if let Some(earlier) = written.insert(path.clone(), out.len()).and_then(|at| out.get_mut(at)) {
+                    *earlier = None;
+                }
+            }
+            Action::Rename { from, to, .. } => {
+                written.remove(from);
+                written.remove(to);
+            }
+            Action::Remove { path } => drop(written.remove(path)),
+        }
+        out.push(Some(action));
+    }
+    out.into_iter().flatten().collect()
+}
+
+impl Core {
+    /// Carries out one change of a working file.
+    pub(super) fn apply(&mut self, action: &Action) -> Result<()> {
+        match action {
+            Action::Write { path, body } => self.write_file(path, body),
+            Action::Rename { from, to, sha } => {
+                let (source, target) = (self.root.join(from), self.root.join(to));
+                if let Some(parent) = target.parent() {
+                    self.medium.create_dir_all(parent).map_err(LogError::io("create", parent))?;
+                }
+                match self.medium.rename(&source, &target) {
+                    Ok(()) => self.touched(&target),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => self.restore(to, *sha)?,
+                    Err(error) => return Err(LogError::io("rename", target)(error)),
+                }
+                self.gone(&source);
+                self.remember(to);
+                Ok(())
+            }
+            Action::Remove { path } => {
+                let file = self.root.join(path);
+                self.medium.remove(&file).map_err(LogError::io("remove", &file))?;
+                self.gone(&file);
+                Ok(())
+            }
+        }
+    }
+
+    fn write_file(&mut self, path: &str, body: &[u8]) -> Result<()> {
+        let file = self.root.join(path);
+        replace(self.medium.as_ref(), &file, body).map_err(LogError::io("write", &file))?;
+        self.touched(&file);
+        self.remember(path);
+        Ok(())
+    }
+
+    fn restore(&mut self, path: &str, sha: Option<Digest>) -> Result<()> {
+        let Some(sha) = sha else { return Ok(()) };
+        match self.read_body(&sha)? {
+            Body::Found(body) => self.write_file(path, &body),
+            Body::Purged | Body::Absent => Ok(()),
+        }
+    }
+
+    fn touched(&mut self, file: &Path) {
+        self.view.dirty.insert(file.to_path_buf());
+        self.view.dirty.extend(file.parent().map(Path::to_path_buf));
+    }
+
+    /// Notes that a file is gone, and takes folders away that are empty now.
+    fn gone(&mut self, file: &Path) {
+        self.view.dirty.remove(file);
+        let mut folder = file.parent();
+        while let Some(parent) =
+            folder.filter(|parent| parent.strip_prefix(&self.root).is_ok_and(|p| p.components().count() > 1))
+        {
+            if !self.medium.remove_dir(parent).unwrap_or(false) {
+                break;
+            }
+            self.view.dirty.remove(parent);
+            folder = parent.parent();
+        }
+        self.view.dirty.extend(folder.map(Path::to_path_buf));
+    }
+
+    /// Remembers which version of the working file holds what the chain says.
+    fn remember(&mut self, path: &str) {
+        let stat = self.medium.stat(&self.root.join(path)).ok().flatten();
+        if let (Some(current), Some(stat)) = (self.current.get_mut(path), stat) {
+            current.disk = Some(stat.version);
+        }
+    }
+
+    /// Makes the view durable as far as it is applied, and moves the watermark, which the next tip write carries.
+    pub(super) fn sync_view(&mut self) -> Result<()> {
+        let last = self.log.last_seq();
+        if self.view.doubtful {
+            self.roll_forward()?;
+        }
+        let dirty = std::mem::take(&mut self.view.dirty);
+        let synced = self.medium.sync_many(&self.root, &dirty.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+        if let Err(error) = synced {
+            self.view.dirty = dirty;
+            return Err(LogError::io("sync", &self.root)(error));
+        }
+        self.log.set_view_seq(last);
+        Ok(())
+    }
+
+    /// Applies rows beyond the watermark: working files that are missing or hold an older version of the same memory, files of
+    /// memories that are gone, and erasures. Files that were edited by hand stay as they are.
+    pub(super) fn roll_forward(&mut self) -> Result<()> {
+        let from = self.log.view_seq();
+        self.chain.refresh()?;
+        let mut touched: BTreeMap<String, BTreeSet<Digest>> = BTreeMap::new();
+        let mut purged: Vec<String> = Vec::new();
+        self.chain.log().scan(self.chain.position_of(from + 1)?, |event| {
+            let Event::Frame(_, frame) = event else { return Ok(ControlFlow::Continue(())) };
+            let Ok(row) = Row::parse(frame.payload) else { return Ok(ControlFlow::Continue(())) };
+            if frame.header.seq <= from {
+                return Ok(ControlFlow::Continue(()));
+            }
+            for (path, touch) in row.touches().filter(|(path, touch)| *touch != Touch::Annotation && is_memory(path)) {
+                let versions = touched.entry(path.to_string()).or_default();
+                versions.extend(Digest::from_hex(row.content_sha256().as_bytes()));
+                let extra = Value::parse(row.extra()).ok();
+                let before = extra.as_ref().and_then(|extra| extra.get("before_sha256")?.as_str());
+                versions.extend(before.and_then(|before| Digest::from_hex(before.as_bytes())));
+                let mode = extra.as_ref().and_then(|extra| extra.get("mode")?.as_str());
+                if touch == Touch::Delete && mode == Some("purge") {
+                    purged.push(path.into_owned());
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for path in purged {
+            // Versions written after the purge belong to a new memory.
+            let bodies = self.lineage_at_purge(&path)?;
+            self.bodies.purge(&bodies)?;
+        }
+        for (path, versions) in touched {
+            self.roll_forward_file(&path, &versions)?;
+        }
+        self.view.doubtful = false;
+        Ok(())
+    }
+
+    fn roll_forward_file(&mut self, path: &str, versions: &BTreeSet<Digest>) -> Result<()> {
+        self.check_folders(path)?;
+        let file = self.root.join(path);
+        let version = self.chain.version_at(path, At::Now, false)?;
+        let wanted = version.as_ref().and_then(|version| Digest::from_hex(version.sha256.as_bytes()));
+        let stat = self.medium.stat(&file).map_err(LogError::io("inspect", &file))?;
+        let on_disk = match stat {
+            Some(stat) if stat.is_symlink || stat.is_dir => return Ok(()),
+            Some(_) => self.medium.read(&file).map_err(LogError::io("read", &file))?.map(|bytes| Digest::of(&[&bytes])),
+            None => None,
+        };
+        let held = version.map(|version| Held { seq: version.seq, sha: wanted });
+        self.current.insert(path.to_owned(), Current { version: held, disk: None });
+        match (held, on_disk) {
+            (Some(_), None) => self.restore(path, wanted),
+            (Some(_), Some(sha)) if Some(sha) == wanted => {
+                self.touched(&file);
+                self.remember(path);
+                Ok(())
+            }
+            (Some(_), Some(sha)) if versions.contains(&sha) => self.restore(path, wanted),
+            (None, Some(sha)) if versions.contains(&sha) => self.apply(&Action::Remove { path: path.to_owned() }),
+            _ => Ok(()),
+        }
+    }
+}
