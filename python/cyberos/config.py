@@ -35,6 +35,8 @@ class Config(NamedTuple):
     created_at: str | None = None
     sessions: Sessions = Sessions()
     memories: Memories = Memories()
+    # Upstream's writers know no `audit/tip`, and no `format_version`: a store of ours that lacks its tip is damaged.
+    keeps_tip: bool = False
 
 
 def new_manifest(store_id: str, now_ns: int) -> bytes:
@@ -90,6 +92,7 @@ def parse(raw: bytes, file: str = layout.MANIFEST) -> Config:
         created_at=reader.text("created_at"),
         sessions=Sessions(sessions.integer("retention_days", Sessions().retention_days, 1, 36_500)),
         memories=Memories(memories.integer("max_body_bytes", Memories().max_body_bytes, 1, 8 * MIB)),
+        keeps_tip=reader.has("format_version"),
     )
 
 
@@ -117,6 +120,9 @@ class _Reader:
     def _wrong(self, key: str, must: str) -> BadConfig:
         name = self._prefix + key
         return BadConfig(f"{self._file}: {name} must be {must}", file=self._file, key=name)
+
+    def has(self, key: str) -> bool:
+        return key in self._values
 
     def section(self, key: str) -> "_Reader":
         value = self._values.get(key)

@@ -91,6 +91,20 @@ def load(store: str | os.PathLike[str]) -> str:
         raise IoFailure(f"cannot read {file}: {error.strerror}", file=file, errno=error.errno) from error
 
 
+def save(store: str | os.PathLike[str], text: str) -> None:
+    """Replaces the protocol text of a store, durably."""
+    file = os.path.join(store, layout.PROTOCOL)
+    temporary = f"{file}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, file)
+    except OSError as error:
+        raise IoFailure(f"cannot write {file}: {error.strerror}", file=file, errno=error.errno) from error
+
+
 def sections(text: str) -> tuple[str, ...]:
     """Returns the sections that are in force (`§14.4`, …) in the order of the text; quoted blocks do not count."""
     found, quoted = [], False

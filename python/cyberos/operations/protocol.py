@@ -1,8 +1,10 @@
 """What a store's owner has approved."""
 
+import hashlib
 from typing import NamedTuple
 
 from cyberos.core import protocol
+from cyberos.core.writer import Writer
 
 
 class Section(NamedTuple):
@@ -20,6 +22,35 @@ class ProtocolStatus(NamedTuple):
     sections: tuple[str, ...]
     acl_binding: bool
     amendments: tuple[Section, ...]
+
+
+class Approved(NamedTuple):
+    """An amendment that the owner approved: `seq` is the row that records it, null where it was in force already."""
+
+    section: str
+    seq: int | None
+
+
+def approve(store: str, phrase: str, *, actor: str) -> Approved:
+    """Adds the section that `phrase` approves to the store's AGENTS.md, and records the approval as a row."""
+    amendment = protocol.amendment_for(phrase)
+    text = protocol.load(store)
+    amended = protocol.amended(text, amendment)
+    if amended == text:
+        return Approved(amendment.section, None)
+    with Writer(store, actor=actor) as writer:
+        # The row first: an approval that is not on record must not be in force.
+        receipt = writer.emit_aux(
+            "protocol.approved",
+            {
+                "phrase": amendment.phrase,
+                "section": amendment.section,
+                "sha256_after": hashlib.sha256(amended.encode()).hexdigest(),
+                "sha256_before": hashlib.sha256(text.encode()).hexdigest(),
+            },
+        )
+        protocol.save(store, amended)
+    return Approved(amendment.section, receipt.seq)
 
 
 def status(store: str) -> ProtocolStatus:

@@ -1,0 +1,38 @@
+"""What the commands that change memories have in common."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cyberos.cli import output
+from cyberos.errors import BadArgument
+from cyberos.operations import frontmatter
+from cyberos.operations.memories import Changed
+
+
+def parse_meta(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Returns the fields of `k=v …`, each value read as a YAML scalar."""
+    fields: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise BadArgument(f"--meta takes K=V, not {pair!r}", argument="--meta")
+        fields[name.strip()] = frontmatter.parse_scalar(value)
+    return fields
+
+
+def describe(verb: str) -> Callable[[Changed], Iterator[str]]:
+    """Returns how a change is told to people."""
+
+    def lines(changed: Changed) -> Iterator[str]:
+        path = output.printable(changed.path)
+        if changed.adopted is not None:
+            yield f"[{changed.adopted:>6}] recorded an edit of {path} that was made by hand"
+        if changed.seq is None:
+            yield f"{path} is that already: nothing to do"
+        else:
+            erased = f", {changed.erased} stored versions erased" if changed.erased else ""
+            yield f"[{changed.seq:>6}] {verb} {path}{erased}"
+        for warning in changed.warnings:
+            yield f"warning: {output.printable(warning)}"
+
+    return lines

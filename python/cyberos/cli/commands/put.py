@@ -1,0 +1,54 @@
+"""`cyberos put`."""
+
+import sys
+
+import click
+
+from cyberos.cli import changes, output
+from cyberos.cli.options import Command
+from cyberos.cli.settings import Settings, pass_settings
+from cyberos.errors import BadArgument
+from cyberos.operations import memories
+
+
+@click.command(cls=Command)
+@click.argument("path")
+@click.argument("file", required=False, default="-")
+@click.option("--meta", "meta", multiple=True, metavar="K=V", help="Add a field of frontmatter; V is a YAML scalar")
+@click.option("--if-hash", metavar="SHA256", help="Only where the memory has this content")
+@click.option("--if-absent", is_flag=True, help="Only where there is no such memory")
+@click.option("--session-id", metavar="ID", help="Note the session that the change was made in")
+@pass_settings
+def put(
+    settings: Settings,
+    path: str,
+    file: str,
+    meta: tuple[str, ...],
+    if_hash: str | None,
+    if_absent: bool,  # noqa: FBT001, it is the option's value
+    session_id: str | None,
+) -> None:
+    """Give a memory new content
+
+    The content is that of FILE, or standard input.
+    """
+    store, actor = settings.store(), settings.actor()
+    if if_hash is not None and if_absent:
+        raise BadArgument("--if-hash and --if-absent exclude each other", argument="--if-absent")
+    content = _read(file)
+    fields = changes.parse_meta(meta)
+    if if_hash is not None or if_absent:
+        changed = memories.put_if(store, path, content, if_hash, fields, actor=actor, session_id=session_id)
+    else:
+        changed = memories.put(store, path, content, fields, actor=actor, session_id=session_id)
+    output.emit(changed, changes.describe("put"), as_json=settings.json)
+
+
+def _read(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        with open(file, "rb") as handle:
+            return handle.read()
+    except OSError as error:
+        raise BadArgument(f"cannot read {file}: {error.strerror}", argument="FILE") from error

@@ -1,0 +1,248 @@
+"""The one writer of a store's memories.
+
+Every change is checked (path, size, access list), handed to the compiled core, and acknowledged when its row is durable.
+Any number of threads may share a writer, and other processes may write to the same store at the same time.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from cyberos import _native, clock, config, layout
+from cyberos.core import access, acl, paths, protocol
+from cyberos.core.changes import Change, Delete, Mode, Move, Put, Record
+from cyberos.core.reader import AuditChainReader, Row
+from cyberos.errors import StoreNotFound
+
+Receipt = _native.Receipt
+
+_DEFAULT_ACTOR: Final = "agent"
+
+
+class Writer:
+    """A store, open for writing.
+
+    `actor` is who writes where a call does not say. Opening recovers what a crash left behind, and waits up to
+    `patience` seconds for another process that is writing.
+    """
+
+    def __init__(
+        self, store_path: str | os.PathLike[str], *, actor: str = _DEFAULT_ACTOR, patience: float = 10.0
+    ) -> None:
+        """Opens the store; raises `StoreNotFound`, `StoreLocked`, `CorruptLog` or `UnsupportedStore`."""
+        self.store_path = Path(store_path)
+        self.actor = actor
+        if not layout.is_store(os.fspath(self.store_path)):
+            raise StoreNotFound(f"no store at {self.store_path}", store=os.fspath(self.store_path))
+        self._config = config.load(self.store_path)
+        lease = json.dumps({"pid": os.getpid(), "actor": actor})
+        adopt = not self._config.keeps_tip
+        self._native = _native.Writer(self.store_path, patience=patience, adopt=adopt, lease=lease)
+        self._reader: AuditChainReader | None = None
+
+    def put(
+        self,
+        path: str,
+        content: str | bytes,
+        meta: Mapping[str, Any] | None = None,
+        *,
+        actor: str | None = None,
+        session_id: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Receipt:
+        """Gives a memory new content; `meta` becomes its frontmatter. Content that is already there writes no row."""
+        return self.apply([Put(path, content, meta, extra=extra)], actor=actor, session_id=session_id)[0]
+
+    def put_if(
+        self,
+        path: str,
+        content: str | bytes,
+        expected: str | None,
+        meta: Mapping[str, Any] | None = None,
+        *,
+        actor: str | None = None,
+        session_id: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Receipt:
+        """As `put`, but only where the content's SHA-256 is `expected` (`None`: where there is no memory).
+
+        Raises `PreconditionFailed` otherwise, and records the attempt. A retry whose content is in place succeeds.
+        """
+        change = Put(path, content, meta, expected=expected or "", extra=extra)
+        return self.apply([change], actor=actor, session_id=session_id)[0]
+
+    def move(
+        self,
+        src: str,
+        dst: str,
+        *,
+        actor: str | None = None,
+        session_id: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Receipt:
+        """Gives a memory another path, where nothing may be."""
+        return self.apply([Move(src, dst, extra=extra)], actor=actor, session_id=session_id)[0]
+
+    def delete(
+        self,
+        path: str,
+        *,
+        mode: Mode = "tombstone",
+        reason: str = "",
+        actor: str | None = None,
+        session_id: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Receipt:
+        """Deletes a memory: a tombstone keeps its versions readable, a purge erases them and needs a reason."""
+        return self.apply([Delete(path, mode, reason, extra=extra)], actor=actor, session_id=session_id)[0]
+
+    def emit_aux(self, kind: str, payload: Mapping[str, Any], actor: str | None = None) -> Receipt:
+        """Records something that changes no memory: a row of `kind` whose `extra` is `payload`."""
+        return self.apply([Record(kind, payload)], actor=actor, session_id="")[0]
+
+    def batch(self, *, actor: str | None = None, session_id: str | None = None) -> "Batch":
+        """Returns a context that collects changes and writes them in one commit, all or none, when it is left."""
+        return Batch(self, actor, session_id)
+
+    def apply(
+        self,
+        changes: Sequence[Change],
+        *,
+        actor: str | None = None,
+        session_id: str | None = None,
+        actors: Sequence[str] | None = None,
+        times: Sequence[int] | None = None,
+    ) -> list[Receipt]:
+        """Carries out changes in order, all or none, in one commit.
+
+        `actors` and `times` (nanoseconds since 1970) say who made each change and when, where that was not this writer's
+        actor now. `session_id` is noted in each row; without it that of the session that is active, if any (`""`: none).
+        """
+        rules = access.rules(self.store_path)
+        session_id = self._active_session() if session_id is None else session_id
+        shared = {"session_id": session_id} if session_id else {}
+        limit = self._config.memories.max_body_bytes
+        checked: set[tuple[str, str]] = set()
+        requests = []
+        for place, change in enumerate(changes):
+            who = actors[place] if actors else actor or self.actor
+            change.check(limit)
+            for path in change.written():
+                # In a batch most paths come again and again; what was found out about one holds for the batch.
+                if (who, path) not in checked:
+                    self._permit(rules, who, path, change.kind)
+                    paths.check_on_disk(self.store_path, path)
+                    checked.add((who, path))
+            when = times[place] if times else clock.now_ns()
+            extra = {**shared, **change.extra} if change.extra else shared
+            requests.append((change.kind, who, when, extra, *change.arguments()))
+        return self._native.submit(requests)
+
+    def head_seq(self) -> int:
+        """Returns the number of the last row; 0 for an empty log."""
+        return self.reader().last_seq()
+
+    def read_audit_row(self, seq: int) -> Row:
+        """Returns one row."""
+        return self.reader().row(seq)
+
+    def read_recent_audit_rows(self, count: int) -> list[Row]:
+        """Returns the last rows, oldest first."""
+        return self.reader().recent(count)
+
+    def reader(self) -> AuditChainReader:
+        """Returns a reader of the same store."""
+        if self._reader is None:
+            self._reader = AuditChainReader(self.store_path)
+        return self._reader
+
+    def config(self) -> config.Config:
+        """Returns the store's settings as they were when the writer was opened."""
+        return self._config
+
+    def recovery(self) -> tuple[int, bool, str | None]:
+        """Returns what opening found: rows accepted beyond the tip, whether the log was another program's, a torn tail."""
+        return self._native.recovery()
+
+    def rebuild(self) -> None:
+        """Recomputes the Merkle peaks and the path index from the log."""
+        self._native.rebuild()
+
+    def close(self) -> None:
+        """Makes working files durable and the indexes current. Rows are durable without it."""
+        self._native.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _require_protocol_amendment_p22(self) -> None:
+        """Raises `ProtocolNotApproved` where the store's AGENTS.md has no §18."""
+        protocol.require(protocol.load(self.store_path), protocol.SESSIONS)
+
+    def _permit(self, rules: acl.Acl, actor: str, path: str, kind: str) -> None:
+        decision = rules.decide(actor, path)
+        if not decision.refused:
+            return
+        row = ("aux", actor, clock.now_ns(), decision.row_extra(kind), "memory.acl_denied", path)
+        self._native.submit([row])
+        if not decision.allowed:
+            raise decision.error()
+
+    def _active_session(self) -> str | None:
+        try:
+            with open(self.store_path / layout.ACTIVE_SESSION, encoding="utf-8") as handle:
+                return handle.read(256).strip() or None
+        except (OSError, UnicodeDecodeError):
+            return None
+
+
+class Batch:
+    """Changes that are written together when the context is left without an error; `receipts` has one for each."""
+
+    def __init__(self, writer: Writer, actor: str | None, session_id: str | None) -> None:
+        self._writer, self._actor, self._session_id = writer, actor, session_id
+        self._changes: list[Change] = []
+        self.receipts: list[Receipt] = []
+
+    def put(
+        self,
+        path: str,
+        content: str | bytes,
+        meta: Mapping[str, Any] | None = None,
+        *,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Adds new content for a memory."""
+        self._changes.append(Put(path, content, meta, extra=extra))
+
+    def move(self, src: str, dst: str, *, extra: Mapping[str, Any] | None = None) -> None:
+        """Adds another path for a memory."""
+        self._changes.append(Move(src, dst, extra=extra))
+
+    def delete(
+        self, path: str, *, mode: Mode = "tombstone", reason: str = "", extra: Mapping[str, Any] | None = None
+    ) -> None:
+        """Adds a deletion."""
+        self._changes.append(Delete(path, mode, reason, extra=extra))
+
+    def emit_aux(self, kind: str, payload: Mapping[str, Any]) -> None:
+        """Adds a row that changes no memory."""
+        self._changes.append(Record(kind, payload))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None and self._changes:
+            self.receipts = self._writer.apply(self._changes, actor=self._actor, session_id=self._session_id)
+        self._changes = []

@@ -1,0 +1,33 @@
+"""Who may write where."""
+
+from typing import NamedTuple
+
+from cyberos.core import access, paths
+
+
+class Explained(NamedTuple):
+    """What governs one actor's writes to one path."""
+
+    path: str
+    actor: str
+    allowed: bool
+    mode: str
+    store_id: str | None
+    yaml_path: str | None
+    matched_entry: str | None
+    warn_only: bool
+
+
+def explain(store: str, path: str, *, actor: str) -> Explained:
+    """Returns what the access lists say of `actor` writing `path`, and which line says it."""
+    decision = access.rules(store).decide(actor, paths.check_lookup(path))
+    return Explained(
+        path=path,
+        actor=actor,
+        allowed=decision.allowed,
+        mode=decision.mode,
+        store_id=decision.store_id,
+        yaml_path=decision.yaml_path,
+        matched_entry=decision.matched_entry,
+        warn_only=decision.warn_only,
+    )
