@@ -1,0 +1,77 @@
+//! What `FORMAT.md` says of payloads is what the code does.
+
+use cyberos_log::Digest;
+use cyberos_log::json::{MAX_DEPTH, scan};
+use cyberos_log::row::{Row, RowDraft, Touch};
+
+const FORMAT: &str = include_str!("../FORMAT.md");
+
+/// The lines between the heading and the next one.
+fn section(heading: &str) -> Vec<&'static str> {
+    let mut lines = FORMAT.lines().skip_while(|line| *line != heading);
+    assert!(lines.next().is_some(), "{heading}");
+    lines.take_while(|line| !line.starts_with('#')).collect()
+}
+
+fn draft(op: &str, path: &str) -> RowDraft {
+    RowDraft {
+        op: op.to_owned(),
+        path: path.to_owned(),
+        actor: "ana".to_owned(),
+        content_sha256: Digest::of(&[b"Prefers tea.\n"]).to_hex(),
+        extra: [("kind".to_owned(), "fact".into())].into(),
+        ts_ns: 1_796_052_528_421_854_288,
+    }
+}
+
+#[test]
+fn the_worked_example_holds() {
+    let example = section("### Worked example");
+    let mut payloads = example.into_iter().filter(|line| line.starts_with('{'));
+    let (hashed, payload) = (payloads.next().unwrap(), payloads.next().unwrap());
+    let chain = Digest::of(&[hashed.as_bytes(), &[0; 32]]);
+    let row = Row::parse(payload.as_bytes()).unwrap();
+    assert_eq!(row.chain(), chain);
+    assert!(row.chain_is_right());
+    assert_eq!(payload.replace(&chain.to_hex(), ""), hashed);
+    let draft = draft("put", "memories/facts/zoë.md");
+    assert_eq!(draft.seal(&Digest::ZERO).unwrap(), (payload.as_bytes().to_vec(), chain));
+}
+
+#[test]
+fn the_keys_are_those_of_a_row() {
+    let listed: Vec<_> = section("## Record")
+        .into_iter()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(key, _)| format!("\"{key}\":"))
+        .collect();
+    assert_eq!(listed.len(), 8);
+    let payload = String::from_utf8(draft("put", "a").seal(&Digest::ZERO).unwrap().0).unwrap();
+    let places: Vec<_> = listed.iter().map(|key| payload.find(key.as_str()).unwrap()).collect();
+    assert!(places.is_sorted(), "{listed:?}");
+}
+
+#[test]
+fn the_codes_of_touches_are_those_of_the_code() {
+    let codes: Vec<_> = section("### Touches")
+        .into_iter()
+        .filter_map(|line| {
+            let mut cells = line.strip_prefix("| ")?.split(" | ");
+            Some((cells.next()?.parse::<u8>().ok()?, cells.next()?.replace(' ', "")))
+        })
+        .collect();
+    let named = |code: u8| format!("{:?}", Touch::from_code(code).unwrap()).to_lowercase();
+    assert_eq!(codes, [0, 1, 2, 3, 4].map(|code| (code, named(code))));
+    assert_eq!(Touch::from_code(5), None);
+}
+
+#[test]
+fn the_numbers_it_shows_are_canonical_and_the_depth_is_right() {
+    let rules = section("### Canonical JSON").join(" ");
+    let shown: Vec<_> = rules.split('`').skip(1).step_by(2).filter(|text| text.parse::<f64>().is_ok()).collect();
+    assert!(shown.len() > 8, "{shown:?}");
+    for number in shown {
+        assert_eq!(scan::check(number.as_bytes()).is_ok(), number != "-0", "{number}");
+    }
+    assert!(rules.contains(&format!("nest at most {MAX_DEPTH} deep")));
+}
