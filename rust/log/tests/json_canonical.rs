@@ -62,6 +62,7 @@ fn texts_that_are_not_json_are_refused_by_both_readers() {
         "\"\\udc00\"",
         "\"\\ud800\\u0041\"",
         "\"\\ud800\\ud800\"",
+        "\"\\ud800\\ue000\"",
         "\"a\nb\"",
         "\"a\u{0}b\"",
         "[",
@@ -108,6 +109,7 @@ fn errors_say_where() {
     assert_eq!(at("[1.50]"), 1);
     assert_eq!(at("[\"\\u0041\"]"), 2);
     assert_eq!(at("[\"é\u{1}\"]"), 4);
+    assert_eq!(at("\"unfinished"), 11);
     assert_eq!(Value::parse(b"{\"a\":1, \"a\":2}").unwrap_err().offset, 8);
 }
 
@@ -121,6 +123,9 @@ fn nesting_is_bounded_by_both_readers_and_the_writer() {
             assert_eq!(scan::check(&text).is_ok(), good);
         }
     }
+    let siblings = ["[".into(), "[[]],{},".repeat(MAX_DEPTH * 2), "0]".into()].concat().replace("{}", "{\"a\":{}}");
+    assert!(Value::parse(siblings.as_bytes()).is_ok(), "depth is not the number of lists");
+    assert_eq!(scan::check(siblings.as_bytes()), Ok(()));
     let nested = |depth| (0..depth).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
     assert!(nested(MAX_DEPTH).to_canonical().is_ok());
     assert!(nested(MAX_DEPTH + 1).to_canonical().is_err());

@@ -35,7 +35,7 @@ impl<'a> Iterator for Members<'a> {
     type Item = (Text<'a>, &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let scanner = self.0.advance(b'}')?;
+        let scanner = self.0.advance()?;
         let key = scanner.string().ok()?;
         scanner.literal(":").ok()?;
         Some((key, scanner.value().ok()?))
@@ -50,7 +50,7 @@ impl<'a> Iterator for Items<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.advance(b']')?.value().ok()
+        self.0.advance()?.value().ok()
     }
 }
 
@@ -65,11 +65,11 @@ impl<'a> List<'a> {
         Self { scanner: Scanner::trusted(text), separator: opening }
     }
 
-    /// Moves to the next element; `None` behind the last one.
-    fn advance(&mut self, closing: u8) -> Option<&mut Scanner<'a>> {
+    /// Moves to where an element stands, if the list is not empty; `None` behind the last one.
+    fn advance(&mut self) -> Option<&mut Scanner<'a>> {
         self.scanner.literal(self.separator).ok()?;
         self.separator = ",";
-        (self.scanner.peek() != Some(closing)).then_some(&mut self.scanner)
+        Some(&mut self.scanner)
     }
 }
 
