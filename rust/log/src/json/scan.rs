@@ -10,9 +10,23 @@ use crate::hash::Digest;
 
 /// Checks that `text` is one value in canonical form and nothing else.
 pub fn check(text: &[u8]) -> Result<(), JsonError> {
-    let mut scanner = Scanner::new(text)?;
-    scanner.value()?;
-    scanner.end()
+    read(text, |scanner| scanner.value().map(drop))
+}
+
+/// Reads the whole of `text` with `reader`.
+pub(crate) fn read<'a, T>(text: &'a [u8], reader: impl FnOnce(&mut Scanner<'a>) -> Option<T>) -> Result<T, JsonError> {
+    let (lowest, highest) =
+        text.iter().fold((u8::MAX, 0), |(lowest, highest), &byte| (byte.min(lowest), byte.max(highest)));
+    if lowest < 0x20 {
+        let offset = text.iter().position(|&byte| byte < 0x20).unwrap_or(0);
+        return Err(JsonError { offset, what: "a control character" });
+    }
+    if highest >= 0x80 {
+        std::str::from_utf8(text)
+            .map_err(|error| JsonError { offset: error.valid_up_to(), what: "bytes that are not UTF-8" })?;
+    }
+    let mut scanner = Scanner::trusted(text);
+    reader(&mut scanner).filter(|_| scanner.end().is_some()).ok_or(scanner.fault)
 }
 
 /// Iterates over the members of a canonical object: the key, and the value as it lies there.
@@ -36,9 +50,9 @@ impl<'a> Iterator for Members<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let scanner = self.0.advance()?;
-        let key = scanner.string().ok()?;
-        scanner.literal(":").ok()?;
-        Some((key, scanner.value().ok()?))
+        let key = scanner.string()?;
+        scanner.literal(":")?;
+        Some((key, scanner.value()?))
     }
 }
 
@@ -50,7 +64,7 @@ impl<'a> Iterator for Items<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.advance()?.value().ok()
+        self.0.advance()?.value()
     }
 }
 
@@ -67,39 +81,28 @@ impl<'a> List<'a> {
 
     /// Moves to where an element stands, if the list is not empty; `None` behind the last one.
     fn advance(&mut self) -> Option<&mut Scanner<'a>> {
-        self.scanner.literal(self.separator).ok()?;
+        self.scanner.literal(self.separator)?;
         self.separator = ",";
         Some(&mut self.scanner)
     }
 }
 
 /// A position in a text that is valid UTF-8 without control characters.
+///
+/// Its methods return `None` where the text is not what they read, and leave the reason in `fault`: so what they return
+/// stays small enough for registers.
 #[derive(Debug, Clone)]
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
     depth: usize,
+    fault: JsonError,
 }
 
 impl<'a> Scanner<'a> {
-    /// Starts at the first byte, after checking what must hold for all bytes.
-    pub(crate) fn new(text: &'a [u8]) -> Result<Self, JsonError> {
-        let (lowest, highest) =
-            text.iter().fold((u8::MAX, 0), |(lowest, highest), &byte| (byte.min(lowest), byte.max(highest)));
-        if lowest < 0x20 {
-            let offset = text.iter().position(|&byte| byte < 0x20).unwrap_or(0);
-            return Err(JsonError { offset, what: "a control character" });
-        }
-        if highest >= 0x80 {
-            std::str::from_utf8(text)
-                .map_err(|error| JsonError { offset: error.valid_up_to(), what: "bytes that are not UTF-8" })?;
-        }
-        Ok(Self { text, at: 0, depth: 0 })
-    }
-
     /// Starts at the first byte of a text that was part of a scanned one.
     pub(crate) const fn trusted(text: &'a [u8]) -> Self {
-        Self { text, at: 0, depth: 0 }
+        Self { text, at: 0, depth: 0, fault: JsonError { offset: 0, what: "" } }
     }
 
     /// Returns the offset of the next byte.
@@ -107,8 +110,14 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    const fn error<T>(&self, what: &'static str) -> Result<T, JsonError> {
-        Err(JsonError { offset: self.at, what })
+    const fn fail<T>(&mut self, what: &'static str) -> Option<T> {
+        self.fail_at(self.at, what)
+    }
+
+    #[cold]
+    const fn fail_at<T>(&mut self, offset: usize, what: &'static str) -> Option<T> {
+        self.fault = JsonError { offset, what };
+        None
     }
 
     fn peek(&self) -> Option<u8> {
@@ -125,25 +134,25 @@ impl<'a> Scanner<'a> {
 
     /// Reads exactly `expected`.
     #[inline]
-    pub(crate) fn literal(&mut self, expected: &'static str) -> Result<(), JsonError> {
+    pub(crate) fn literal(&mut self, expected: &'static str) -> Option<()> {
         let end = self.at + expected.len();
         if self.text.get(self.at..end) != Some(expected.as_bytes()) {
-            return self.error("another token, key or order than the canonical one");
+            return self.fail("another token, key or order than the canonical one");
         }
         self.at = end;
-        Ok(())
+        Some(())
     }
 
     /// Reads the end of the text.
-    pub(crate) fn end(&self) -> Result<(), JsonError> {
-        if self.at == self.text.len() { Ok(()) } else { self.error("bytes behind the value") }
+    pub(crate) fn end(&mut self) -> Option<()> {
+        if self.at == self.text.len() { Some(()) } else { self.fail("bytes behind the value") }
     }
 
     /// Reads a string with its quotes.
     #[inline]
-    pub(crate) fn string(&mut self) -> Result<Text<'a>, JsonError> {
+    pub(crate) fn string(&mut self) -> Option<Text<'a>> {
         if self.text.get(self.at) != Some(&b'"') {
-            return self.error("no string where one must stand");
+            return self.fail("no string where one must stand");
         }
         let start = self.at + 1;
         let end = quote_or_backslash(self.text, start);
@@ -151,44 +160,44 @@ impl<'a> Scanner<'a> {
             return self.escaped_string(start, end);
         }
         self.at = end + 1;
-        Ok(Text::new(self.text.get(start..end).unwrap_or_default()))
+        Some(Text::new(self.text.get(start..end).unwrap_or_default()))
     }
 
     /// Reads the rest of a string that starts at `start` and has its first backslash at `end`, if it is not cut off there.
     #[cold]
-    fn escaped_string(&mut self, start: usize, end: usize) -> Result<Text<'a>, JsonError> {
+    fn escaped_string(&mut self, start: usize, end: usize) -> Option<Text<'a>> {
         self.at = end;
         loop {
             match self.peek() {
                 Some(b'"') => break,
                 Some(_) => {
                     let Some(used) = canonical_escape(self.rest()) else {
-                        return self.error("an escape that is not canonical");
+                        return self.fail("an escape that is not canonical");
                     };
                     self.at = quote_or_backslash(self.text, self.at + used);
                 }
-                None => return self.error("an unfinished string"),
+                None => return self.fail("an unfinished string"),
             }
         }
         let raw = self.since(start);
         self.at += 1;
-        Ok(Text::new(raw))
+        Some(Text::new(raw))
     }
 
     /// Reads 64 hexadecimal digits and the quote behind them; the quote before them has been read.
     #[inline]
-    pub(crate) fn digest(&mut self) -> Result<Digest, JsonError> {
+    pub(crate) fn digest(&mut self) -> Option<Digest> {
         let end = self.at + 64;
         let Some(digest) = self.text.get(self.at..end).and_then(Digest::from_hex) else {
-            return self.error("no digest of 64 lower-case hexadecimal digits where one must stand");
+            return self.fail("no digest of 64 lower-case hexadecimal digits where one must stand");
         };
         self.at = end;
         self.literal("\"")?;
-        Ok(digest)
+        Some(digest)
     }
 
     /// Reads an integer from 0 to 2^64 - 1.
-    pub(crate) fn unsigned(&mut self) -> Result<u64, JsonError> {
+    pub(crate) fn unsigned(&mut self) -> Option<u64> {
         let mut number = 0_u64;
         let mut overflow = false;
         let mut count = 0;
@@ -202,14 +211,14 @@ impl<'a> Scanner<'a> {
         }
         let padded = count > 1 && rest.first() == Some(&b'0');
         if count == 0 || overflow || padded {
-            return self.error("no unsigned integer of 64 bits where one must stand");
+            return self.fail("no unsigned integer of 64 bits where one must stand");
         }
         self.at += count;
-        Ok(number)
+        Some(number)
     }
 
     /// Reads any value and returns it as it lies there.
-    pub(crate) fn value(&mut self) -> Result<&'a [u8], JsonError> {
+    pub(crate) fn value(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
         match self.peek() {
             Some(b'"') => self.string().map(drop)?,
@@ -219,13 +228,13 @@ impl<'a> Scanner<'a> {
             Some(b'f') => self.literal("false")?,
             Some(b'n') => self.literal("null")?,
             Some(b'-' | b'0'..=b'9') => return self.number(),
-            _ => return self.error("no value where one must stand"),
+            _ => return self.fail("no value where one must stand"),
         }
-        Ok(self.since(start))
+        Some(self.since(start))
     }
 
     /// Reads an object, whose keys ascend, and returns it as it lies there.
-    pub(crate) fn object(&mut self) -> Result<&'a [u8], JsonError> {
+    pub(crate) fn object(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
         self.open("{")?;
         let mut last: Option<Text<'a>> = None;
@@ -236,17 +245,17 @@ impl<'a> Scanner<'a> {
             let at = self.at;
             let key = self.string()?;
             if last.is_some_and(|last| last.compare(key).is_ge()) {
-                return Err(JsonError { offset: at, what: "a key that is repeated or out of order" });
+                return self.fail_at(at, "a key that is repeated or out of order");
             }
             last = Some(key);
             self.literal(":")?;
             self.value()?;
         }
         self.close();
-        Ok(self.since(start))
+        Some(self.since(start))
     }
 
-    fn array(&mut self) -> Result<(), JsonError> {
+    fn array(&mut self) -> Option<()> {
         self.open("[")?;
         let mut first = true;
         while self.peek() != Some(b']') {
@@ -257,16 +266,16 @@ impl<'a> Scanner<'a> {
             self.value()?;
         }
         self.close();
-        Ok(())
+        Some(())
     }
 
-    fn open(&mut self, opening: &'static str) -> Result<(), JsonError> {
+    fn open(&mut self, opening: &'static str) -> Option<()> {
         if self.depth == MAX_DEPTH {
-            return self.error(TOO_DEEP);
+            return self.fail(TOO_DEEP);
         }
         self.literal(opening)?;
         self.depth += 1;
-        Ok(())
+        Some(())
     }
 
     const fn close(&mut self) {
@@ -274,16 +283,16 @@ impl<'a> Scanner<'a> {
         self.depth -= 1;
     }
 
-    fn number(&mut self) -> Result<&'a [u8], JsonError> {
+    fn number(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
         let rest = self.rest();
         self.at +=
             rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
         let number = self.since(start);
         if is_canonical_integer(number) || is_canonical_float(number) {
-            return Ok(number);
+            return Some(number);
         }
-        Err(JsonError { offset: start, what: "a number that is not canonical" })
+        self.fail_at(start, "a number that is not canonical")
     }
 }
 

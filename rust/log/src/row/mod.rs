@@ -10,7 +10,7 @@ pub use draft::RowDraft;
 pub use touch::Touch;
 
 use crate::hash::Digest;
-use crate::json::scan::Scanner;
+use crate::json::scan::{self, Scanner};
 use crate::json::{JsonError, Text};
 
 /// A payload, read but not copied.
@@ -32,7 +32,10 @@ pub struct Row<'a> {
 impl<'a> Row<'a> {
     /// Reads a payload: exactly the eight keys, in canonical form.
     pub fn parse(payload: &'a [u8]) -> Result<Self, RowError> {
-        let mut scanner = Scanner::new(payload)?;
+        Ok(scan::read(payload, |scanner| Self::scan(payload, scanner))?)
+    }
+
+    fn scan(payload: &'a [u8], scanner: &mut Scanner<'a>) -> Option<Self> {
         scanner.literal(r#"{"actor":"#)?;
         let actor = scanner.string()?;
         scanner.literal(r#","chain":""#)?;
@@ -51,8 +54,7 @@ impl<'a> Row<'a> {
         scanner.literal(r#","ts_ns":"#)?;
         let ts_ns = scanner.unsigned()?;
         scanner.literal("}")?;
-        scanner.end()?;
-        Ok(Self { payload, chain_at, chain, prev_chain, ts_ns, actor, content_sha256, extra, op, path })
+        Some(Self { payload, chain_at, chain, prev_chain, ts_ns, actor, content_sha256, extra, op, path })
     }
 
     /// Returns the payload's bytes.

@@ -127,5 +127,5 @@ impl<'a> ExtraPaths<'a> {
 
 /// Returns the string that a canonical value is, unless it is another value or empty.
 fn path_of(value: &[u8]) -> Option<Text<'_>> {
-    Scanner::trusted(value).string().ok().filter(|path| !path.raw().is_empty())
+    Scanner::trusted(value).string().filter(|path| !path.raw().is_empty())
 }
