@@ -95,7 +95,8 @@ pub mod tip {
     const OFFSET: usize = SEGMENT + 8;
     const CHAIN: usize = OFFSET + 8;
     const VIEW_SEQ: usize = CHAIN + 32;
-    const USED: usize = VIEW_SEQ + 8;
+    const BOOT: usize = VIEW_SEQ + 8;
+    const USED: usize = BOOT + 8;
     const CRC: usize = SLOT - 4;
 
     /// What is acknowledged: everything up to and including row `seq`.
@@ -113,6 +114,8 @@ pub mod tip {
         pub chain: Digest,
         /// Working files, bodies to erase and Merkle peaks reflect every row up to this one, durably.
         pub view_seq: u64,
+        /// Tells one run of the operating system from another (see [`crate::medium::Medium::boot`]); 0 where unknown.
+        pub boot: u64,
     }
 
     impl Tip {
@@ -131,6 +134,7 @@ pub mod tip {
             put(OFFSET, &self.offset.to_be_bytes());
             put(CHAIN, &self.chain.0);
             put(VIEW_SEQ, &self.view_seq.to_be_bytes());
+            put(BOOT, &self.boot.to_be_bytes());
             let crc = crc32c::crc32c(slot.split_at(CRC).0);
             if let Some(place) = slot.get_mut(CRC..) {
                 place.copy_from_slice(&crc.to_be_bytes());
@@ -153,6 +157,7 @@ pub mod tip {
                 offset: be64(slot, OFFSET)?,
                 chain: Digest(slot.get(CHAIN..CHAIN + 32)?.try_into().ok()?),
                 view_seq: be64(slot, VIEW_SEQ)?,
+                boot: be64(slot, BOOT)?,
             })
         }
     }

@@ -145,6 +145,42 @@ pub(super) fn roll_forward(
     Ok(Rolled { end, chain, damage: None })
 }
 
+/// Writes the rows between `from` and `to` again and syncs them.
+///
+/// Rows beyond the tip may be those of a failed sync: they read well from memory and will never reach the disk, since the
+/// system believes it has written them. Written again they do. Before this they must not be acknowledged.
+pub(super) fn make_durable(log: &LogReader, from: &End, to: &End) -> Result<()> {
+    if from.seq == to.seq {
+        return Ok(());
+    }
+    for place in from.place..=to.place {
+        let Some(segment) = log.segments().get(place).filter(|segment| !segment.name.ends_with(".zst")) else {
+            continue;
+        };
+        let start = if place == from.place { from.offset } else { 0 };
+        let end = if place == to.place { to.offset } else { segment.len()? };
+        let path = log.segments().dir().join(&segment.name);
+        let rewrite = || -> std::io::Result<()> {
+            let file = log.segments().medium().open(&path, Open::Write)?;
+            let mut chunk = vec![0_u8; 1 << 20];
+            let mut at = start;
+            while at < end {
+                let n = usize::try_from(end - at).unwrap_or(usize::MAX).min(chunk.len());
+                let part = chunk.get_mut(..n).unwrap_or_default();
+                let read = file.read_full_at(part, at)?;
+                if read == 0 {
+                    return Err(std::io::ErrorKind::UnexpectedEof.into());
+                }
+                file.write_all_at(part.get(..read).unwrap_or_default(), at)?;
+                at += read as u64;
+            }
+            file.sync()
+        };
+        rewrite().map_err(LogError::io("make durable", &path))?;
+    }
+    Ok(())
+}
+
 /// Moves the bytes from `damage.offset` on into a file of their own, durably, and cuts them off.
 pub(super) fn set_aside(medium: &dyn Medium, audit_dir: &Path, damage: &Damage) -> Result<Tail> {
     let name = damage.file.strip_prefix("audit/").unwrap_or(&damage.file);

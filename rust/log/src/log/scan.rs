@@ -97,9 +97,12 @@ impl LogReader {
 
     /// Describes what begins at `stop`, looking for the next whole frame behind it.
     pub(super) fn damage_at(&self, segment: &Segment, place: usize, stop: Stop) -> Result<Damage> {
-        let found = find_frame(segment, stop.offset + 1, stop.expected_seq)?;
-        let acknowledged = self.tip().is_some_and(|tip| tip.seq >= stop.expected_seq);
+        let mut found = find_frame(segment, stop.offset + 1, stop.expected_seq)?;
         let last = place + 1 == self.segments().list().len();
+        let acknowledged = self.tip().is_some_and(|tip| tip.seq >= stop.expected_seq);
+        if last && !acknowledged && found.is_some() && self.only_in_flight()? {
+            found = None;
+        }
         Ok(Damage {
             file: segment.label(),
             offset: stop.offset,
@@ -109,6 +112,23 @@ impl LogReader {
             what: stop.what.into(),
             torn_tail: found.is_none() && last && !acknowledged,
         })
+    }
+
+    /// Whether all rows beyond the tip can only be a group that was being written when the system went down.
+    ///
+    /// A disk writes the parts of a group in any order, so that whole frames may lie behind broken ones. Another program's
+    /// rows would have moved HEAD beyond the tip.
+    fn only_in_flight(&self) -> Result<bool> {
+        let Some(tip) = self.tip() else { return Ok(false) };
+        let medium = self.segments().medium();
+        let boot = medium.boot();
+        if tip.boot == 0 || boot == 0 || tip.boot == boot {
+            return Ok(false);
+        }
+        let path = self.segments().dir().with_file_name("HEAD");
+        let head = medium.read(&path).map_err(LogError::io("read", &path))?;
+        let head = head.and_then(|bytes| Some(u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?)));
+        Ok(head.is_none_or(|head| head <= tip.seq))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::medium::{Medium, MediumFile, Open};
 
 /// Name of the file in `audit/`.
 const NAME: &str = "tip";
+const TEMPORARY: &str = "tip.tmp";
 
 /// What the tip file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,16 +52,29 @@ pub struct TipFile {
 }
 
 impl TipFile {
-    /// Opens the file, creating it where it does not exist.
-    pub fn open(medium: &dyn Medium, audit_dir: &Path) -> Result<(Self, TipState)> {
+    /// Opens the file.
+    pub fn open(medium: &dyn Medium, audit_dir: &Path) -> Result<Self> {
         let path = audit_dir.join(NAME);
-        let state = read(medium, audit_dir)?;
-        let file = medium.open(&path, Open::Create).map_err(LogError::io("open", &path))?;
-        if state == TipState::Missing {
-            medium.sync_dir(audit_dir).map_err(LogError::io("sync", audit_dir))?;
-        }
-        let generation = state.valid().map_or(0, |tip| tip.generation);
-        Ok((Self { file, path, generation }, state))
+        let file = medium.open(&path, Open::Write).map_err(LogError::io("open", &path))?;
+        let mut tip = Self { file, path, generation: 0 };
+        tip.reread()?;
+        Ok(tip)
+    }
+
+    /// Makes the file with its first tip, durably and at once: a crash leaves none or a whole one.
+    pub fn create(medium: &dyn Medium, audit_dir: &Path, tip: Tip) -> Result<Self> {
+        let (temporary, path) = (audit_dir.join(TEMPORARY), audit_dir.join(NAME));
+        let slot = Tip { generation: 1, ..tip }.encode();
+        let make = || -> std::io::Result<()> {
+            let file = medium.open(&temporary, Open::Create)?;
+            file.set_len(0)?;
+            file.write_all_at(&slot, SLOT as u64)?;
+            file.sync()?;
+            medium.rename(&temporary, &path)?;
+            medium.sync_dir(audit_dir)
+        };
+        make().map_err(LogError::io("create", &path))?;
+        Self::open(medium, audit_dir)
     }
 
     /// Reads both slots again: another process may have written since.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::recovery::{Rolled, check_tip, roll_forward, set_aside};
+use super::recovery::{Rolled, check_tip, make_durable, roll_forward, set_aside};
 use super::{End, LogReader, Recovery, TipFile, TipState};
 use crate::error::{LogError, Result};
 use crate::format::frame;
@@ -56,6 +56,8 @@ struct State {
     seq: u64,
     chain: Digest,
     view_seq: u64,
+    /// The run of the operating system that this one is.
+    boot: u64,
 }
 
 impl State {
@@ -79,6 +81,7 @@ pub struct LogWriter {
     rows: Vec<usize>,
     next: (u64, Digest),
     poisoned: Option<String>,
+    restarted: bool,
 }
 
 impl LogWriter {
@@ -100,21 +103,24 @@ impl LogWriter {
             TipState::Missing => return Err(LogError::corrupt("audit/tip", 0, None, "the file is missing")),
             TipState::Damaged => return Err(LogError::corrupt("audit/tip", 0, None, "neither slot is whole")),
         };
-        let (mut tip, found) = TipFile::open(medium.as_ref(), &audit_dir)?;
+        let adopted = log.tip_state() == TipState::Missing;
         let rolled = roll_forward(&log, start, chain, visit)?;
-        let mut recovery =
-            Recovery { accepted: rolled.end.seq - start.seq, adopted: found == TipState::Missing, tail: None };
+        let mut recovery = Recovery { accepted: rolled.end.seq - start.seq, adopted, tail: None };
         if let Some(damage) = &rolled.damage {
             if !damage.torn_tail {
                 return Err(damage.error());
             }
             recovery.tail = Some(set_aside(medium.as_ref(), &audit_dir, damage)?);
         }
+        let restarted = log.tip().is_some_and(|tip| tip.boot != 0 && tip.boot != medium.boot());
+        make_durable(&log, &start, &rolled.end)?;
         let view_seq = if recovery.adopted { rolled.end.seq } else { view_seq };
         let state = state_at(&log, &rolled, view_seq)?;
-        if recovery.adopted || recovery.tail.is_some() {
-            tip.write(&mut tip_of(&state))?;
-        }
+        let tip = if adopted {
+            TipFile::create(medium.as_ref(), &audit_dir, tip_of(&state))?
+        } else {
+            TipFile::open(medium.as_ref(), &audit_dir)?
+        };
         let mut writer = Self {
             medium,
             dir: audit_dir,
@@ -127,6 +133,7 @@ impl LogWriter {
             pending: Vec::new(),
             rows: Vec::new(),
             poisoned: None,
+            restarted,
         };
         writer.reopen_active()?;
         Ok((writer, recovery))
@@ -145,6 +152,11 @@ impl LogWriter {
     /// Working files, erasures and peaks reflect all rows up to this one, durably.
     pub fn view_seq(&self) -> u64 {
         self.state.view_seq
+    }
+
+    /// Whether the operating system has started anew since the last write: what was not synced may be torn.
+    pub fn system_restarted(&self) -> bool {
+        self.restarted
     }
 
     /// Sets the view's watermark; it becomes durable with the next commit.
@@ -166,15 +178,19 @@ impl LogWriter {
         }
         let log = LogReader::open(self.medium.clone(), self.dir.clone())?;
         let known = check_tip(&log, &tip_of(&self.state))?;
-        let mut at_tip = tip.valid().filter(|tip| tip.seq == self.state.seq).map(|_| self.state.chain);
-        let wanted = tip.valid().map(|tip| tip.seq);
+        let wanted = tip.valid().map_or(0, |tip| tip.seq);
+        let mut at_tip = (wanted == self.state.seq).then_some((known, self.state.chain));
         let rolled = roll_forward(&log, known, self.state.chain, &mut |frame| {
-            if Some(frame.header.seq) == wanted {
-                at_tip = crate::row::Row::parse(frame.payload).ok().map(|row| row.chain());
+            if frame.header.seq == wanted
+                && let Ok(row) = crate::row::Row::parse(frame.payload)
+                && let Some(place) = log.segments().place_of(wanted)
+            {
+                at_tip = Some((End { place, offset: frame.end(), seq: wanted }, row.chain()));
             }
             visit(frame)
         })?;
-        if let Some(tip) = tip.valid().filter(|tip| at_tip != Some(tip.chain)) {
+        let acknowledged = at_tip.map_or(known, |(end, _)| end);
+        if let Some(tip) = tip.valid().filter(|tip| at_tip.map(|(_, chain)| chain) != Some(tip.chain)) {
             return Err(LogError::corrupt(
                 "audit/tip",
                 0,
@@ -189,6 +205,7 @@ impl LogWriter {
             }
             recovery.tail = Some(set_aside(self.medium.as_ref(), &self.dir, damage)?);
         }
+        make_durable(&log, &acknowledged, &rolled.end)?;
         let view_seq = tip.valid().map_or(self.state.view_seq, |tip| tip.view_seq.max(self.state.view_seq));
         self.state = state_at(&log, &rolled, view_seq)?;
         self.reopen_active()?;
@@ -281,10 +298,14 @@ impl LogWriter {
     fn append(&mut self) -> Result<()> {
         let path = self.dir.join(ACTIVE);
         if self.active.is_none() {
-            let file = self.medium.open(&path, Open::Create).map_err(LogError::io("create", &path))?;
+            // The sealed segment's new name first: were only the new file's name durable, it would hide the old content.
             self.medium.sync_dir(&self.dir).map_err(LogError::io("sync", &self.dir))?;
-            self.active = Some(file);
+            self.active = Some(self.medium.open(&path, Open::Create).map_err(LogError::io("create", &path))?);
             self.remember_inode()?;
+        }
+        if self.state.append_offset() == 0 {
+            // An earlier attempt may have made the file and got no further.
+            self.medium.sync_dir(&self.dir).map_err(LogError::io("sync", &self.dir))?;
         }
         let Some(file) = &self.active else { return Err(LogError::Invalid("no active segment".into())) };
         let start = self.state.append_offset();
@@ -312,7 +333,6 @@ impl LogWriter {
         self.medium.rename(&self.dir.join(ACTIVE), &to).map_err(LogError::io("seal", &to))?;
         self.active = None;
         self.inode = 0;
-        // The new segment's creation syncs the folder, and with it this rename.
         self.state.sealed = true;
         Ok(())
     }
@@ -350,8 +370,8 @@ impl LogWriter {
 }
 
 fn tip_of(state: &State) -> Tip {
-    let State { segment, offset, seq, chain, view_seq, .. } = *state;
-    Tip { generation: 0, seq, segment, offset, chain, view_seq }
+    let State { segment, offset, seq, chain, view_seq, boot, .. } = *state;
+    Tip { generation: 0, seq, segment, offset, chain, view_seq, boot }
 }
 
 fn state_at(log: &LogReader, rolled: &Rolled, view_seq: u64) -> Result<State> {
@@ -374,5 +394,6 @@ fn state_at(log: &LogReader, rolled: &Rolled, view_seq: u64) -> Result<State> {
         seq,
         chain: rolled.chain,
         view_seq: view_seq.min(seq),
+        boot: log.segments().medium().boot(),
     })
 }

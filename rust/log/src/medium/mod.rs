@@ -118,6 +118,13 @@ pub trait Medium: Send + Sync + std::fmt::Debug {
         }
     }
 
+    /// Tells one run of the operating system from another; 0 where that cannot be told.
+    ///
+    /// While it stays the same nothing that was written is lost, synced or not: files may be old, but not torn.
+    fn boot(&self) -> u64 {
+        0
+    }
+
     /// Reads a whole file; `None` where there is none.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         let file = match self.open(path, Open::Read) {

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use crate::hash::Digest;
+
 use super::{Medium, MediumFile, Open, Stat};
 
 /// From this many files on, the whole file system is synced instead.
@@ -118,6 +120,11 @@ impl Medium for Os {
             return Ok(rustix::fs::syncfs(File::open(root)?)?);
         }
         paths.iter().try_for_each(|path| self.sync_one(path))
+    }
+
+    fn boot(&self) -> u64 {
+        let id = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        if id.is_empty() { 0 } else { crate::format::be64(&Digest::of(&[&id]).0, 0).unwrap_or(0) }
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {

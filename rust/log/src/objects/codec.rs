@@ -29,6 +29,11 @@ impl Compressed {
         self.sha
     }
 
+    /// Returns the bytes that will lie in a pack.
+    pub fn data(&self) -> &[u8] {
+        self.payload.get(HEAD..).unwrap_or_default()
+    }
+
     pub(super) fn into_payload(self) -> Vec<u8> {
         self.payload
     }

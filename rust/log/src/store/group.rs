@@ -133,15 +133,16 @@ impl Core {
     fn follow_up(&mut self, actions: Vec<super::view::Action>, erase: &[crate::Digest]) -> (u64, Vec<String>) {
         let mut warnings = Vec::new();
         let mut erased = 0;
-        if !erase.is_empty() {
-            match self.bodies.purge(erase) {
-                Ok(report) => erased = report.bodies,
-                Err(error) => warnings.push(format!("stored versions are not erased yet: {error}")),
-            }
-        }
         for action in coalesce(actions) {
             if let Err(error) = self.apply(&action) {
                 warnings.push(format!("a working file is not up to date: {error}"));
+            }
+        }
+        if !erase.is_empty() && warnings.is_empty() {
+            // The working file first, durably: once the bodies are gone nothing can tell its remains from somebody's work.
+            match self.sync_dirty().and_then(|()| self.bodies.purge(erase)) {
+                Ok(report) => erased = report.bodies,
+                Err(error) => warnings.push(format!("stored versions are not erased yet: {error}")),
             }
         }
         self.view.doubtful |= !warnings.is_empty();

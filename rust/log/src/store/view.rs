@@ -35,10 +35,15 @@ pub(super) struct View {
     pub doubtful: bool,
 }
 
+/// Where a working file's next content is written before it gets the file's name.
+fn temporary_of(path: &Path) -> PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    path.with_file_name(format!(".{name}.tmp"))
+}
+
 /// Writes `body` to `path` through a temporary file beside it. Not synced.
 pub(super) fn replace(medium: &dyn Medium, path: &Path, body: &[u8]) -> io::Result<()> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.tmp"));
+    let temporary = temporary_of(path);
     let file = match medium.open(&temporary, Open::Create) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             medium.create_dir_all(path.parent().unwrap_or(path))?;
@@ -152,14 +157,19 @@ impl Core {
         if self.view.doubtful {
             self.roll_forward()?;
         }
-        let dirty = std::mem::take(&mut self.view.dirty);
-        let synced = self.medium.sync_many(&self.root, &dirty.iter().map(PathBuf::as_path).collect::<Vec<_>>());
-        if let Err(error) = synced {
-            self.view.dirty = dirty;
-            return Err(LogError::io("sync", &self.root)(error));
-        }
+        self.sync_dirty()?;
         self.log.set_view_seq(last);
         Ok(())
+    }
+
+    /// Makes working files durable.
+    pub(super) fn sync_dirty(&mut self) -> Result<()> {
+        let dirty = std::mem::take(&mut self.view.dirty);
+        let synced = self.medium.sync_many(&self.root, &dirty.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+        synced.map_err(|error| {
+            self.view.dirty = dirty;
+            LogError::io("sync", &self.root)(error)
+        })
     }
 
     /// Applies rows beyond the watermark: working files that are missing or hold an older version of the same memory, files of
@@ -188,40 +198,68 @@ impl Core {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        for path in purged {
-            // Versions written after the purge belong to a new memory.
-            let bodies = self.lineage_at_purge(&path)?;
-            self.bodies.purge(&bodies)?;
-        }
         for (path, versions) in touched {
             self.roll_forward_file(&path, &versions)?;
+        }
+        if !purged.is_empty() {
+            self.sync_dirty()?;
+        }
+        for path in purged {
+            let bodies = self.lineage_at_purge(&path)?;
+            self.bodies.purge(&bodies)?;
         }
         self.view.doubtful = false;
         Ok(())
     }
 
+    /// Whether a working file can be what a crash of the system left of a version: nothing but its bytes in their places, and
+    /// zeros. Only after such a crash: else it is the work of somebody who cut the text short.
+    fn is_torn(&mut self, bytes: &[u8], versions: &BTreeSet<Digest>) -> Result<bool> {
+        if !self.log.system_restarted() {
+            return Ok(false);
+        }
+        for version in versions {
+            if let Body::Found(body) = self.read_body(version)? {
+                let in_place = bytes.iter().zip(&body).all(|(&on_disk, &byte)| on_disk == byte || on_disk == 0);
+                if in_place && bytes.len() <= body.len() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     fn roll_forward_file(&mut self, path: &str, versions: &BTreeSet<Digest>) -> Result<()> {
         self.check_folders(path)?;
         let file = self.root.join(path);
+        // What a crash left of a write must not outlive a purge.
+        let temporary = temporary_of(&file);
+        self.medium.remove(&temporary).map_err(LogError::io("remove", &temporary))?;
         let version = self.chain.version_at(path, At::Now, false)?;
         let wanted = version.as_ref().and_then(|version| Digest::from_hex(version.sha256.as_bytes()));
         let stat = self.medium.stat(&file).map_err(LogError::io("inspect", &file))?;
         let on_disk = match stat {
             Some(stat) if stat.is_symlink || stat.is_dir => return Ok(()),
-            Some(_) => self.medium.read(&file).map_err(LogError::io("read", &file))?.map(|bytes| Digest::of(&[&bytes])),
+            Some(_) => self.medium.read(&file).map_err(LogError::io("read", &file))?,
             None => None,
+        };
+        let sha = on_disk.as_ref().map(|bytes| Digest::of(&[bytes]));
+        let lags = match (&on_disk, sha) {
+            (Some(_), sha) if sha == wanted => false,
+            (Some(bytes), Some(sha)) => versions.contains(&sha) || self.is_torn(bytes, versions)?,
+            _ => false,
         };
         let held = version.map(|version| Held { seq: version.seq, sha: wanted });
         self.current.insert(path.to_owned(), Current { version: held, disk: None });
-        match (held, on_disk) {
+        match (held, sha) {
             (Some(_), None) => self.restore(path, wanted),
-            (Some(_), Some(sha)) if Some(sha) == wanted => {
+            (Some(_), sha) if sha == wanted => {
                 self.touched(&file);
                 self.remember(path);
                 Ok(())
             }
-            (Some(_), Some(sha)) if versions.contains(&sha) => self.restore(path, wanted),
-            (None, Some(sha)) if versions.contains(&sha) => self.apply(&Action::Remove { path: path.to_owned() }),
+            (Some(_), Some(_)) if lags => self.restore(path, wanted),
+            (None, Some(_)) if lags => self.apply(&Action::Remove { path: path.to_owned() }),
             _ => Ok(()),
         }
     }

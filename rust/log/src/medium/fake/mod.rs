@@ -34,6 +34,7 @@ struct Shared {
     control: Mutex<Control>,
     counters: Mutex<PerPath>,
     tick: AtomicU64,
+    boot: u64,
 }
 
 /// What the test has asked for.
@@ -58,7 +59,7 @@ impl Default for Fake {
 impl Fake {
     /// An empty medium with nothing but a root folder.
     pub fn new() -> Self {
-        Self::holding(Names::new())
+        Self::holding(Names::new(), 1)
     }
 
     /// A medium with this folder, durably.
@@ -69,15 +70,16 @@ impl Fake {
         for ancestor in dir.as_ref().ancestors() {
             names.sync_dir(ancestor).unwrap_or_default();
         }
-        Self::holding(names)
+        Self::holding(names, 1)
     }
 
-    fn holding(names: Names) -> Self {
+    fn holding(names: Names, boot: u64) -> Self {
         Self(Arc::new(Shared {
             names: Mutex::new(names),
             control: Mutex::default(),
             counters: Mutex::default(),
             tick: AtomicU64::new(1),
+            boot,
         }))
     }
 
@@ -95,21 +97,21 @@ impl Fake {
     /// A new medium with everything as it is now, durably.
     #[must_use]
     pub fn copy(&self) -> Self {
-        Self::holding(self.names().image(Kept::Live))
+        Self::holding(self.names().image(Kept::Live), self.0.boot)
     }
 
     /// A new medium with what a crash now would leave if the disk wrote nothing early. Counters start again, and no
     /// faults are set.
     #[must_use]
     pub fn crash_image(&self) -> Self {
-        Self::holding(self.names().image(Kept::Durable))
+        Self::holding(self.names().image(Kept::Durable), self.0.boot + 1)
     }
 
     /// Like [`Fake::crash_image`], but some of what was not synced is there as well: any of the names, and of each write
     /// nothing, all, a prefix or some of its sectors.
     #[must_use]
     pub fn crash_image_with(&self, seed: u64) -> Self {
-        Self::holding(self.names().image(Kept::Early(Random::new(seed))))
+        Self::holding(self.names().image(Kept::Early(Random::new(seed))), self.0.boot + 1)
     }
 
     /// Adds an error to come. The bytes that a failing sync of a file should have made durable never become so, even when a
@@ -229,6 +231,10 @@ fn dead() -> Failure {
 }
 
 impl Medium for Fake {
+    fn boot(&self) -> u64 {
+        self.0.boot
+    }
+
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn MediumFile>> {
         self.begin_at(Op::Open, path)?;
         let mut names = self.names();

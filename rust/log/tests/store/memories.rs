@@ -1,55 +1,17 @@
-//! A store's memories: put, moved, deleted, edited by hand, and read back.
+//! What writing does when nothing goes wrong.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use cyberos_log::history::{At, Chain, Query};
+use cyberos_log::history::{At, Chain};
+use cyberos_log::log::LogReader;
 use cyberos_log::log::verify::{Options as VerifyOptions, verify};
-use cyberos_log::log::{LogReader, SegmentPolicy};
 use cyberos_log::medium::{Os, SharedMedium};
 use cyberos_log::objects::{Body, BodyReader};
-use cyberos_log::store::{DeleteMode, Expected, Lock, Op, Options, Outcome, Request, Writer};
+use cyberos_log::store::{DeleteMode, Expected, Op, Outcome, Request, Writer};
 use cyberos_log::{Digest, LogError};
 
-fn open(root: &Path) -> Writer {
-    let options = Options {
-        segments: SegmentPolicy::default(),
-        patience: Duration::from_secs(5),
-        adopt: true,
-        lease: "test".into(),
-    };
-    let medium: SharedMedium = Arc::new(Os);
-    std::fs::create_dir_all(root.join("audit")).unwrap();
-    Writer::open(medium, root, Lock::open(root, options.patience).unwrap(), options).unwrap()
-}
-
-fn request(op: Op) -> Request {
-    Request { actor: "ann".into(), ts_ns: 1_800_000_000_000_000_000, op, extra: BTreeMap::new() }
-}
-
-fn put(path: &str, body: &str) -> Request {
-    request(Op::Put { path: path.into(), body: body.into(), expected: None })
-}
-
-fn delete(path: &str, mode: DeleteMode, reason: &str) -> Request {
-    request(Op::Delete { path: path.into(), mode, reason: reason.into() })
-}
-
-fn rename(from: &str, to: &str) -> Request {
-    request(Op::Move { from: from.into(), to: to.into() })
-}
-
-fn all() -> Query {
-    Query { path: None, follow_moves: true, limit: None, since_ns: None, below: None, filters: Vec::new() }
-}
-
-fn sha(body: &str) -> Digest {
-    Digest::of(&[body.as_bytes()])
-}
+use crate::stores::{all, delete, on_disk as open, put, rename, request, sha};
 
 fn ok(writer: &Writer, request: Request) -> Outcome {
     let outcome = writer.submit(request).unwrap();
