@@ -19,6 +19,8 @@ pub mod frame {
     pub const HEADER: usize = TS + 8;
     /// A payload is shorter than this; so the first byte of every header is zero.
     pub const MAX_PAYLOAD: usize = 1 << 24;
+    /// Sequence numbers are smaller than this; so the first byte of every number is zero.
+    pub const MAX_SEQ: u64 = 1 << 56;
 
     /// The fixed part of a frame, decoded but not yet trusted.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +68,11 @@ pub mod frame {
         pub const fn length_is_valid(&self) -> bool {
             self.length > 0 && (self.length as usize) < MAX_PAYLOAD
         }
+
+        /// Whether length and number are ones that a writer may produce.
+        pub const fn is_plausible(&self) -> bool {
+            self.length_is_valid() && 0 < self.seq && self.seq < MAX_SEQ
+        }
     }
 
     /// Appends one whole frame to `out`. The caller has checked that the payload is shorter than [`MAX_PAYLOAD`].
@@ -83,7 +90,7 @@ pub mod frame {
 
 /// `audit/tip`: two slots, written in turn; the valid one with the higher generation counts.
 pub mod tip {
-    use super::{Digest, be32, be64};
+    use super::{Digest, be32, be64, frame};
 
     /// Size of one slot in bytes.
     pub const SLOT: usize = 512;
@@ -150,7 +157,7 @@ pub mod tip {
                 return None;
             }
             const { assert!(USED <= CRC, "the fields fit in a slot") };
-            Some(Self {
+            let tip = Self {
                 generation: be64(slot, GENERATION)?,
                 seq: be64(slot, SEQ)?,
                 segment: be64(slot, SEGMENT)?,
@@ -158,7 +165,9 @@ pub mod tip {
                 chain: Digest(slot.get(CHAIN..CHAIN + 32)?.try_into().ok()?),
                 view_seq: be64(slot, VIEW_SEQ)?,
                 boot: be64(slot, BOOT)?,
-            })
+            };
+            // Counting on from these never overflows.
+            (tip.seq < frame::MAX_SEQ && tip.generation < u64::MAX).then_some(tip)
         }
     }
 }
@@ -174,6 +183,8 @@ pub mod peaks {
     const FIRST: usize = COUNT + 4;
     const HEIGHT: usize = 4;
     const PEAK: usize = HEIGHT + 32;
+    /// The file is at most this long: one peak for each bit of the number of leaves.
+    pub const MAX_LEN: usize = FIRST + 64 * PEAK;
 
     /// Encodes the file: number of leaves, then `(height, digest)` per peak, left to right.
     pub fn encode(leaves: u64, peaks: &[(u32, Digest)]) -> Vec<u8> {
@@ -196,7 +207,7 @@ pub mod peaks {
         let leaves = be64(bytes, LEAVES)?;
         let count = be32(bytes, COUNT)? as usize;
         let rest = bytes.get(FIRST..)?;
-        if count > 64 || rest.len() != count * PEAK {
+        if bytes.len() > MAX_LEN || rest.len() != count * PEAK {
             return None;
         }
         let peak = |at: &[u8]| Some((be32(at, 0)?, Digest(at.get(HEIGHT..PEAK)?.try_into().ok()?)));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{LogError, Result};
-use crate::format;
+use crate::format::{self, frame};
 use crate::hash::Digest;
 use crate::medium::{Medium, Open};
 
@@ -82,13 +82,13 @@ impl Peaks {
     /// Decodes `peaks.bin`; `None` where it is not well formed.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (leaves, peaks) = format::peaks::decode(bytes)?;
-        Some(Self { leaves, peaks }).filter(Self::is_well_formed)
+        Some(Self { leaves, peaks }).filter(|peaks| leaves < frame::MAX_SEQ && peaks.is_well_formed())
     }
 
     /// Reads `audit/mmr/peaks.bin`; `None` where it is missing or not well formed.
     pub fn read(medium: &dyn Medium, audit_dir: &Path) -> Result<Option<Self>> {
         let path = audit_dir.join(DIR).join(NAME);
-        let bytes = medium.read(&path).map_err(LogError::io("read", path))?;
+        let bytes = medium.read_head(&path, format::peaks::MAX_LEN + 1).map_err(LogError::io("read", path))?;
         Ok(bytes.and_then(|bytes| Self::decode(&bytes)))
     }
 

@@ -31,8 +31,8 @@ pub struct LogReader {
     tip: TipState,
     end: Option<End>,
     short: bool,
-    /// Identity and length of the active segment when it was looked at.
-    seen: Option<(u64, u64)>,
+    /// Version of the active segment when it was looked at.
+    seen: Option<[u64; 4]>,
 }
 
 impl LogReader {
@@ -80,6 +80,11 @@ impl LogReader {
     /// Number of the last whole row; 0 for an empty log.
     pub fn last_seq(&self) -> u64 {
         self.end.map_or(0, |end| end.seq)
+    }
+
+    /// Whether there is nothing at all, not even bytes that are no rows.
+    pub fn is_blank(&self) -> bool {
+        self.segments.list().is_empty() && self.segments.unreadable().is_empty()
     }
 
     /// Whether acknowledged rows are missing at the end.
@@ -157,15 +162,16 @@ impl LogReader {
     /// Accepts whole rows beyond `end`: a program that knows no tip may have written them.
     fn roll_forward(&self, mut end: End) -> Result<End> {
         let mut batch = Batch::default();
+        let mut place = end.place;
         loop {
-            let Some(segment) = self.segments.get(end.place) else { return Ok(end) };
-            let mut reader = BatchReader::new(segment, end.offset, end.seq + 1, None)?;
+            let Some(segment) = self.segments.get(place) else { return Ok(end) };
+            let from = if place == end.place { end.offset } else { 0 };
+            let mut reader = BatchReader::new(segment, from, end.seq + 1, None)?;
             loop {
                 let stop = reader.read(&mut batch)?;
                 for frame in batch.frames() {
                     let Ok(frame) = frame else { return Ok(end) };
-                    end.offset = frame.end();
-                    end.seq = frame.header.seq;
+                    end = End { place, offset: frame.end(), seq: frame.header.seq };
                 }
                 if stop.is_some() {
                     return Ok(end);
@@ -174,11 +180,9 @@ impl LogReader {
                     break;
                 }
             }
-            match self.segments.get(end.place + 1) {
-                Some(next) if next.first_seq == end.seq + 1 => {
-                    end = End { place: end.place + 1, offset: 0, seq: end.seq }
-                }
-                _ => return Ok(end),
+            place += 1;
+            if self.segments.get(place).is_none_or(|next| next.first_seq != end.seq + 1) {
+                return Ok(end);
             }
         }
     }
@@ -193,10 +197,10 @@ impl LogReader {
     }
 }
 
-fn seen(medium: &SharedMedium, audit_dir: &Path) -> Result<Option<(u64, u64)>> {
+fn seen(medium: &SharedMedium, audit_dir: &Path) -> Result<Option<[u64; 4]>> {
     let path = audit_dir.join(ACTIVE);
     let stat = medium.stat(&path).map_err(LogError::io("inspect", path))?;
-    Ok(stat.map(|stat| (stat.version[0], stat.len)))
+    Ok(stat.map(|stat| stat.version))
 }
 
 /// The rows of a log, newest first.
@@ -214,11 +218,16 @@ impl ReverseLog<'_> {
         loop {
             let Some((place, reverse)) = &self.current else { return Ok(None) };
             let (place, seq) = (*place, reverse.next_seq());
-            if seq < self.floor.seq {
+            let below = place < self.floor.place || (place == self.floor.place && reverse.is_at_floor());
+            if below != (seq < self.floor.seq) {
+                let file = self.log.segments.get(place).map(crate::segment::Segment::label).unwrap_or_default();
+                let what = "the rows from here on are not as many as their numbers say";
+                return Err(LogError::corrupt(file, self.floor.offset, Some(self.floor.seq), what));
+            }
+            if below {
                 return Ok(None);
             }
-            let at_start = self.log.segments.get(place).is_some_and(|segment| segment.first_seq > seq);
-            if !at_start {
+            if !reverse.is_at_floor() {
                 break;
             }
             let Some(before) = place.checked_sub(1) else { return Ok(None) };

@@ -11,7 +11,7 @@ use super::{End, LogReader};
 use crate::error::{LogError, Result};
 use crate::format::tip::Tip;
 use crate::hash::Digest;
-use crate::medium::{Medium, Open};
+use crate::medium::{Medium, MediumFile, Open};
 use crate::row::Row;
 use crate::segment::{Batch, BatchReader, Frame, Reverse};
 
@@ -107,9 +107,11 @@ pub(super) fn roll_forward(
     visit: &mut dyn FnMut(&Frame<'_>) -> Result<()>,
 ) -> Result<Rolled> {
     let mut batch = Batch::default();
-    while let Some(segment) = log.segments().get(end.place) {
+    let mut place = end.place;
+    while let Some(segment) = log.segments().get(place) {
         let label = segment.label();
-        let mut reader = BatchReader::new(segment, end.offset, end.seq + 1, None)?;
+        let from = if place == end.place { end.offset } else { 0 };
+        let mut reader = BatchReader::new(segment, from, end.seq + 1, None)?;
         loop {
             let mut stop = reader.read(&mut batch)?;
             for frame in batch.frames() {
@@ -117,8 +119,7 @@ pub(super) fn roll_forward(
                     Ok(frame) => {
                         chain = check_link(&label, &frame, &chain)?;
                         visit(&frame)?;
-                        end.offset = frame.end();
-                        end.seq = frame.header.seq;
+                        end = End { place, offset: frame.end(), seq: frame.header.seq };
                     }
                     Err(bad) => {
                         stop = Some(bad);
@@ -127,14 +128,14 @@ pub(super) fn roll_forward(
                 }
             }
             if let Some(stop) = stop {
-                return Ok(Rolled { end, chain, damage: Some(log.damage_at(segment, end.place, stop)?) });
+                return Ok(Rolled { end, chain, damage: Some(log.damage_at(segment, place, stop)?) });
             }
             if batch.is_empty() {
                 break;
             }
         }
-        match log.segments().get(end.place + 1) {
-            Some(next) if next.first_seq == end.seq + 1 => end = End { place: end.place + 1, offset: 0, seq: end.seq },
+        match log.segments().get(place + 1) {
+            Some(next) if next.first_seq == end.seq + 1 => place += 1,
             Some(next) => {
                 let what = format!("the segment begins with row {}, not {}", next.first_seq, end.seq + 1);
                 return Err(LogError::corrupt(next.label(), 0, Some(end.seq + 1), what));
@@ -145,70 +146,81 @@ pub(super) fn roll_forward(
     Ok(Rolled { end, chain, damage: None })
 }
 
-/// Writes the rows between `from` and `to` again and syncs them.
-///
-/// Rows beyond the tip may be those of a failed sync: they read well from memory and will never reach the disk, since the
-/// system believes it has written them. Written again they do. Before this they must not be acknowledged.
-pub(super) fn make_durable(log: &LogReader, from: &End, to: &End) -> Result<()> {
-    if from.seq == to.seq {
-        return Ok(());
-    }
-    for place in from.place..=to.place {
-        let Some(segment) = log.segments().get(place).filter(|segment| !segment.name.ends_with(".zst")) else {
-            continue;
-        };
-        let start = if place == from.place { from.offset } else { 0 };
-        let end = if place == to.place { to.offset } else { segment.len()? };
-        let path = log.segments().dir().join(&segment.name);
-        let rewrite = || -> std::io::Result<()> {
-            let file = log.segments().medium().open(&path, Open::Write)?;
-            let mut chunk = vec![0_u8; 1 << 20];
-            let mut at = start;
-            while at < end {
-                let n = usize::try_from(end - at).unwrap_or(usize::MAX).min(chunk.len());
-                let part = chunk.get_mut(..n).unwrap_or_default();
-                let read = file.read_full_at(part, at)?;
-                if read == 0 {
-                    return Err(std::io::ErrorKind::UnexpectedEof.into());
-                }
-                file.write_all_at(part.get(..read).unwrap_or_default(), at)?;
-                at += read as u64;
-            }
-            file.sync()
-        };
-        rewrite().map_err(LogError::io("make durable", &path))?;
-    }
-    Ok(())
-}
-
 /// Moves the bytes from `damage.offset` on into a file of their own, durably, and cuts them off.
 pub(super) fn set_aside(medium: &dyn Medium, audit_dir: &Path, damage: &Damage) -> Result<Tail> {
     let name = damage.file.strip_prefix("audit/").unwrap_or(&damage.file);
     let path = audit_dir.join(name);
-    let kept_as = format!("torn-{:020}-{}.bin", damage.expected_seq, damage.offset);
-    let kept_path = audit_dir.join(&kept_as);
     let bytes = damage.end.saturating_sub(damage.offset);
-    let copy = || -> std::io::Result<()> {
+    let (kept, kept_as) = create_side_file(medium, audit_dir, damage).map_err(LogError::io("create in", audit_dir))?;
+    let set_aside = || -> std::io::Result<()> {
         let file = medium.open(&path, Open::Write)?;
-        let kept = medium.open(&kept_path, Open::Create)?;
-        kept.set_len(0)?;
-        let mut chunk = vec![0_u8; 1 << 20];
-        let mut done = 0;
-        while done < bytes {
-            let n = usize::try_from(bytes - done).unwrap_or(usize::MAX).min(chunk.len());
-            let part = chunk.get_mut(..n).unwrap_or_default();
-            let read = file.read_full_at(part, damage.offset + done)?;
-            if read == 0 {
-                break;
-            }
-            kept.write_all_at(part.get(..read).unwrap_or_default(), done)?;
-            done += read as u64;
-        }
+        copy(file.as_ref(), damage.offset..damage.end, kept.as_ref(), 0)?;
         kept.sync()?;
         medium.sync_dir(audit_dir)?;
         file.set_len(damage.offset)?;
         file.sync()
     };
-    copy().map_err(LogError::io("set aside the torn tail of", &path))?;
+    set_aside().map_err(LogError::io("set aside the torn tail of", &path))?;
     Ok(Tail { file: damage.file.clone(), offset: damage.offset, bytes, kept_as })
+}
+
+/// Creates a file with a name of its own: an earlier tail may have been torn at the same place.
+fn create_side_file(
+    medium: &dyn Medium,
+    audit_dir: &Path,
+    damage: &Damage,
+) -> std::io::Result<(Box<dyn MediumFile>, String)> {
+    let mut n = 1_u64;
+    loop {
+        let name = format!("torn-{:020}-{}-{n}.bin", damage.expected_seq, damage.offset);
+        match medium.open(&audit_dir.join(&name), Open::CreateNew) {
+            Ok(file) => return Ok((file, name)),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => n += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Makes the rows between `from` and `to` durable, which are not acknowledged yet.
+///
+/// With `again` those in the active segment are written once more, as they are. They may be those of a failed sync: they read
+/// well from memory and would never reach the disk, since the system believes it has written them.
+pub(super) fn make_durable(log: &LogReader, from: End, to: End, again: bool) -> Result<()> {
+    if from.seq == to.seq {
+        return Ok(());
+    }
+    let (medium, dir) = (log.segments().medium(), log.segments().dir());
+    let segments = log.segments().list().iter().enumerate().take(to.place + 1).skip(from.place);
+    for (place, segment) in segments.filter(|(_, segment)| !segment.is_compacted()) {
+        let start = if place == from.place { from.offset } else { 0 };
+        let end = if place == to.place { to.offset } else { segment.len()? };
+        let path = dir.join(&segment.name);
+        let again = again && segment.is_active();
+        let make_durable = || -> std::io::Result<()> {
+            // A sealed segment may be read-only.
+            let file = medium.open(&path, if again { Open::Write } else { Open::Read })?;
+            if again {
+                copy(file.as_ref(), start..end, file.as_ref(), start)?;
+            }
+            file.sync()
+        };
+        make_durable().map_err(LogError::io("make durable", &path))?;
+    }
+    medium.sync_dir(dir).map_err(LogError::io("sync", dir))
+}
+
+/// Copies the bytes at `range` of one file to `at` in another.
+fn copy(from: &dyn MediumFile, range: std::ops::Range<u64>, to: &dyn MediumFile, at: u64) -> std::io::Result<()> {
+    let mut chunk = vec![0_u8; 1 << 20];
+    let mut done = 0;
+    while range.start + done < range.end {
+        let most = usize::try_from(range.end - range.start - done).unwrap_or(usize::MAX).min(chunk.len());
+        let read = from.read_full_at(chunk.get_mut(..most).unwrap_or_default(), range.start + done)?;
+        if read == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        to.write_all_at(chunk.get(..read).unwrap_or_default(), at + done)?;
+        done += read as u64;
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::LogReader;
 use crate::error::{LogError, Result};
-use crate::segment::{Batch, BatchReader, Frame, Segment, Stop, find_frame};
+use crate::segment::{Batch, BatchReader, Frame, Segment, Stop, find_frame, holds_unwritten_sector};
 
 /// A place between two rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,8 @@ pub struct Damage {
     pub next_seq: Option<u64>,
     /// What is wrong, in one clause.
     pub what: String,
-    /// Whether it is bytes behind everything that was acknowledged, with no whole frame behind them.
+    /// Whether it is what a crash may leave of the last group: bytes behind everything that was acknowledged, with no whole
+    /// frame behind them, or with an unwritten sector among them.
     pub torn_tail: bool,
 }
 
@@ -53,17 +54,20 @@ pub enum Event<'a> {
 }
 
 impl LogReader {
-    /// Calls `visit` for each row from `from` up to the end of the log, in order, and for each damage between.
+    /// Calls `visit` for each row from `from` up to the end of the log and for each damage between. Numbers only go up: rows
+    /// that a second segment holds again are passed over.
     pub fn scan(&self, from: Position, mut visit: impl FnMut(Event<'_>) -> Result<ControlFlow<()>>) -> Result<()> {
         let mut batch = Batch::default();
         let mut cursor = Cursor::new(from);
-        while let Some(mut reader) = cursor.segment(self, &mut visit)? {
+        loop {
+            let least = cursor.at.seq;
+            let Some(mut reader) = cursor.segment(self, &mut visit)? else { break };
             loop {
                 let mut stop = reader.read(&mut batch)?;
                 for frame in batch.frames() {
                     match frame {
                         Ok(frame) => {
-                            if visit(Event::Frame(reader.segment(), frame))?.is_break() {
+                            if frame.header.seq >= least && visit(Event::Frame(reader.segment(), frame))?.is_break() {
                                 return Ok(());
                             }
                         }
@@ -75,7 +79,7 @@ impl LogReader {
                 }
                 let Some(stop) = stop else {
                     if batch.is_empty() {
-                        cursor.leave(reader.next_seq());
+                        cursor.leave(reader.next_seq().max(least));
                         break;
                     }
                     continue;
@@ -86,7 +90,7 @@ impl LogReader {
                     return Ok(());
                 }
                 let Some(next) = next else {
-                    cursor.leave(stop.expected_seq);
+                    cursor.leave(stop.expected_seq.max(least));
                     break;
                 };
                 reader = BatchReader::new(reader.segment(), end, next, None)?;
@@ -97,36 +101,43 @@ impl LogReader {
 
     /// Describes what begins at `stop`, looking for the next whole frame behind it.
     pub(super) fn damage_at(&self, segment: &Segment, place: usize, stop: Stop) -> Result<Damage> {
-        let mut found = find_frame(segment, stop.offset + 1, stop.expected_seq)?;
-        let last = place + 1 == self.segments().list().len();
+        let found = find_frame(segment, stop.offset + 1, stop.expected_seq)?;
+        let last = place + 1 == self.segments().list().len() && !segment.is_compacted();
         let acknowledged = self.tip().is_some_and(|tip| tip.seq >= stop.expected_seq);
-        if last && !acknowledged && found.is_some() && self.only_in_flight()? {
-            found = None;
-        }
+        let torn_tail = last
+            && !acknowledged
+            && match found {
+                None => true,
+                Some(found) => self.only_in_flight(segment, stop.offset, found.offset)?,
+            };
+        let next = found.filter(|_| !torn_tail);
         Ok(Damage {
             file: segment.label(),
             offset: stop.offset,
-            end: found.map_or(segment.len()?, |found| found.offset),
+            end: next.map_or(segment.len()?, |found| found.offset),
             expected_seq: stop.expected_seq,
-            next_seq: found.map(|found| found.header.seq),
-            what: stop.what.into(),
-            torn_tail: found.is_none() && last && !acknowledged,
+            next_seq: next.map(|found| found.header.seq),
+            what: segment.fault()?.unwrap_or(stop.what).into(),
+            torn_tail,
         })
     }
 
     /// Whether all rows beyond the tip can only be a group that was being written when the system went down.
     ///
-    /// A disk writes the parts of a group in any order, so that whole frames may lie behind broken ones. Another program's
-    /// rows would have moved HEAD beyond the tip.
-    fn only_in_flight(&self) -> Result<bool> {
+    /// A disk writes the parts of a group in any order, so that whole frames may lie behind what is not one, from `start` to
+    /// `end`. Another program's rows would have moved HEAD beyond the tip.
+    fn only_in_flight(&self, segment: &Segment, start: u64, end: u64) -> Result<bool> {
         let Some(tip) = self.tip() else { return Ok(false) };
         let medium = self.segments().medium();
-        let boot = medium.boot();
-        if tip.boot == 0 || boot == 0 || tip.boot == boot {
+        let went_down = match (tip.boot, medium.boot()) {
+            (0, _) | (_, 0) => holds_unwritten_sector(segment, start, end)?,
+            (then, now) => then != now,
+        };
+        if !went_down {
             return Ok(false);
         }
         let path = self.segments().dir().with_file_name("HEAD");
-        let head = medium.read(&path).map_err(LogError::io("read", &path))?;
+        let head = medium.read_head(&path, 8).map_err(LogError::io("read", &path))?;
         let head = head.and_then(|bytes| Some(u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?)));
         Ok(head.is_none_or(|head| head <= tip.seq))
     }

@@ -6,7 +6,7 @@ use crate::error::{LogError, Result};
 use crate::format::tip::{SLOT, Tip};
 use crate::medium::{Medium, MediumFile, Open};
 
-/// Name of the file in `audit/`.
+/// Names of the file in `audit/`, and of the one it is made as.
 const NAME: &str = "tip";
 const TEMPORARY: &str = "tip.tmp";
 
@@ -34,12 +34,14 @@ impl TipState {
 /// Reads the tip below `audit_dir`.
 pub fn read(medium: &dyn Medium, audit_dir: &Path) -> Result<TipState> {
     let path = audit_dir.join(NAME);
-    let bytes = medium.read(&path).map_err(LogError::io("read", path))?;
+    let bytes = medium.read_head(&path, 2 * SLOT).map_err(LogError::io("read", path))?;
     Ok(bytes.map_or(TipState::Missing, |bytes| newest(&bytes)))
 }
 
 fn newest(bytes: &[u8]) -> TipState {
-    let tips = bytes.chunks(SLOT).take(2).filter_map(Tip::decode);
+    let slots = (0..2).zip(bytes.chunks(SLOT));
+    // A slot that lies in the other's place would be overwritten by its own successor.
+    let tips = slots.filter_map(|(at, slot)| Tip::decode(slot).filter(|tip| tip.generation % 2 == at));
     tips.max_by_key(|tip| tip.generation).map_or(TipState::Damaged, TipState::Valid)
 }
 
@@ -71,7 +73,8 @@ impl TipFile {
             file.write_all_at(&slot, SLOT as u64)?;
             file.sync()?;
             medium.rename(&temporary, &path)?;
-            medium.sync_dir(audit_dir)
+            // Taken back where it fails: the next writer would take the name for durable.
+            medium.sync_dir(audit_dir).inspect_err(|_| drop(medium.remove(&path)))
         };
         make().map_err(LogError::io("create", &path))?;
         Self::open(medium, audit_dir)

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::peaks::{self, Peaks};
 use super::scan::Damage;
-use super::{LogReader, Position};
+use super::{LogReader, Position, TipState};
 use crate::error::Result;
 use crate::hash::Digest;
 use crate::row::Row;
@@ -104,7 +104,7 @@ pub fn verify(log: &LogReader, options: Options, progress: &(dyn Fn(u64) -> bool
         }
         result
     })?;
-    Ok(joiner.into_inner().unwrap_or_else(PoisonError::into_inner).finish())
+    joiner.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
 }
 
 enum Item {
@@ -183,10 +183,13 @@ enum Part {
 struct Checked {
     rows: u64,
     bytes: u64,
-    /// Number of the first frame, whole or not, and what it continues.
-    first: Option<(u64, Digest)>,
+    /// Number of the first frame, and how many frames there are, whole or not.
+    first_seq: u64,
+    frames: u64,
     file: String,
     offset: u64,
+    /// What the first row continues, where it can be read.
+    prev_chain: Option<Digest>,
     last: Option<(u64, Digest)>,
     /// Complete subtrees of the batch: one where it is whole and aligned, else its leaves.
     subtrees: Vec<(u32, Digest)>,
@@ -197,9 +200,11 @@ fn check_batch(batch: &Batch, file: &str, with_peaks: bool) -> Checked {
     let mut out = Checked {
         rows: 0,
         bytes: batch.bytes().len() as u64,
-        first: None,
+        first_seq: batch.first_seq().unwrap_or(0),
+        frames: batch.len() as u64,
         file: file.into(),
-        offset: 0,
+        offset: batch.start(),
+        prev_chain: None,
         last: None,
         subtrees: Vec::new(),
         findings: Vec::new(),
@@ -243,10 +248,7 @@ fn check_batch(batch: &Batch, file: &str, with_peaks: bool) -> Checked {
             Some(previous) if previous != row.prev_chain() => {
                 find("link", frame.offset, seq, "prev_chain is not the chain of the row before".into());
             }
-            None if batch.first_seq() == Some(seq) => {
-                out.first = Some((seq, row.prev_chain()));
-                out.offset = frame.offset;
-            }
+            None if out.first_seq == seq => out.prev_chain = Some(row.prev_chain()),
             _ => {}
         }
         chain = Some(row.chain());
@@ -314,10 +316,11 @@ impl<'l> Joiner<'l> {
         }
     }
 
-    fn finish(mut self) -> Report {
+    fn finish(mut self) -> Result<Report> {
+        self.check_segments()?;
         self.check_tip();
         self.report.peaks = self.peaks;
-        self.report
+        Ok(self.report)
     }
 
     fn find(&mut self, finding: Finding) {
@@ -329,18 +332,17 @@ impl<'l> Joiner<'l> {
     }
 
     fn rows(&mut self, checked: Checked) {
-        let Checked { rows, bytes, first, file, offset, last, subtrees, findings } = checked;
-        if let Some((seq, prev_chain)) = first {
-            if seq != self.next_seq {
-                let what = format!("row {} is missing", self.next_seq);
-                self.find(Finding { check: "order", file: file.clone(), offset, seq, what });
-                self.previous = None;
-                self.peaks = None;
-            }
-            if self.previous.is_some_and(|previous| previous != prev_chain) {
-                let what = "prev_chain is not the chain of the row before".into();
-                self.find(Finding { check: "link", file, offset, seq, what });
-            }
+        let Checked { rows, bytes, first_seq: seq, frames, file, offset, prev_chain, last, subtrees, findings } =
+            checked;
+        if seq != self.next_seq {
+            let what = format!("row {} should follow here", self.next_seq);
+            self.find(Finding { check: "order", file: file.clone(), offset, seq, what });
+            self.previous = None;
+            self.peaks = None;
+        }
+        if self.previous.zip(prev_chain).is_some_and(|(previous, stated)| previous != stated) {
+            let what = "prev_chain is not the chain of the row before".into();
+            self.find(Finding { check: "link", file, offset, seq, what });
         }
         if findings.iter().any(|finding| finding.check == "frame") {
             self.peaks = None;
@@ -351,12 +353,8 @@ impl<'l> Joiner<'l> {
         self.report.rows += rows;
         self.report.bytes += bytes;
         self.previous = last.map(|(_, chain)| chain);
-        if let Some((seq, chain)) = last {
-            self.next_seq = seq + 1;
-            self.report.last = Some((seq, chain));
-        } else {
-            self.next_seq += rows;
-        }
+        self.next_seq = seq + frames;
+        self.report.last = last.or(self.report.last);
         if let Some(peaks) = &mut self.peaks {
             for (height, root) in subtrees {
                 peaks.push_subtree(height, root);
@@ -376,12 +374,31 @@ impl<'l> Joiner<'l> {
         self.find(Finding { check: "frame", file, offset, seq, what });
     }
 
-    fn check_tip(&mut self) {
-        let Some(tip) = self.log.tip() else { return };
-        if let Err(error) = super::recovery::check_tip(self.log, &tip) {
-            let finding =
-                Finding { check: "tip", file: "audit/tip".into(), offset: 0, seq: tip.seq, what: error.to_string() };
-            self.find(finding);
+    fn check_segments(&mut self) -> Result<()> {
+        let segments = self.log.segments();
+        for unreadable in segments.unreadable() {
+            let (file, what) = (unreadable.file.clone(), unreadable.what.clone());
+            self.find(Finding { check: "segment", file, offset: 0, seq: 0, what });
+            self.peaks = None;
         }
+        for segment in segments.list() {
+            if let Some(what) = segment.fault()? {
+                let (file, offset, seq) = (segment.label(), segment.len()?, segment.first_seq);
+                self.find(Finding { check: "segment", file, offset, seq, what: what.into() });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_tip(&mut self) {
+        let (seq, what) = match self.log.tip_state() {
+            TipState::Missing => return,
+            TipState::Damaged => (0, "neither slot is whole".to_owned()),
+            TipState::Valid(tip) => match super::recovery::check_tip(self.log, &tip) {
+                Ok(_) => return,
+                Err(error) => (tip.seq, error.to_string()),
+            },
+        };
+        self.find(Finding { check: "tip", file: "audit/tip".into(), offset: 0, seq, what });
     }
 }

@@ -137,6 +137,19 @@ pub trait Medium: Send + Sync + std::fmt::Debug {
         bytes.truncate(read);
         Ok(Some(bytes))
     }
+
+    /// Reads at most the first `most` bytes of a file, however long it claims to be; `None` where there is none.
+    fn read_head(&self, path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
+        let file = match self.open(path, Open::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = vec![0; most];
+        let read = file.read_full_at(&mut bytes, 0)?;
+        bytes.truncate(read);
+        Ok(Some(bytes))
+    }
 }
 
 /// A medium shared by the parts of a store.

@@ -69,6 +69,11 @@ impl Batch {
         self.bytes.get(..end).unwrap_or_default()
     }
 
+    /// Where the first frame begins in its segment.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
     /// Number of the first frame.
     pub fn first_seq(&self) -> Option<u64> {
         self.headers.first().map(|(_, header)| header.seq)

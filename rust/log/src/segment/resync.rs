@@ -11,6 +11,8 @@ use crate::format::frame::{HEADER, Header};
 
 const START: &[u8] = br#"{"actor":"#;
 const CHUNK: usize = 1 << 20;
+/// The unit in which a disk writes.
+const SECTOR: usize = 512;
 
 /// A whole frame, found by searching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +39,12 @@ pub fn find_frame(segment: &Segment, from: u64, least_seq: u64) -> Result<Option
     while at < len {
         read_chunk(segment, &mut buf, at, len)?;
         for place in finder.find_iter(&buf) {
-            let candidate = (at + place as u64).checked_sub(HEADER as u64).filter(|&offset| offset >= from);
-            let Some(offset) = candidate else { continue };
-            if let Some(found) = check(segment, offset, len)?.filter(|found| found.header.seq >= least_seq) {
+            let Some(offset) = (at + place as u64).checked_sub(HEADER as u64).filter(|&offset| offset >= from) else {
+                continue;
+            };
+            if let Some(found) = check(segment, offset, (&buf, place), len)?
+                && found.header.seq >= least_seq
+            {
                 return Ok(Some(found));
             }
         }
@@ -63,8 +68,9 @@ pub fn find_last_frame(segment: &Segment, end: u64) -> Result<Option<Found>> {
         read_chunk(segment, &mut buf, low, high)?;
         let mut window = buf.as_slice();
         while let Some(place) = finder.rfind(window) {
-            let candidate = (low + place as u64).checked_sub(HEADER as u64);
-            if let Some(found) = candidate.map(|offset| check(segment, offset, len)).transpose()?.flatten() {
+            if let Some(offset) = (low + place as u64).checked_sub(HEADER as u64)
+                && let Some(found) = check(segment, offset, (&buf, place), len)?
+            {
                 return Ok(Some(found));
             }
             window = window.get(..place + START.len() - 1).unwrap_or_default();
@@ -77,6 +83,25 @@ pub fn find_last_frame(segment: &Segment, end: u64) -> Result<Option<Found>> {
     Ok(None)
 }
 
+/// Whether a piece of `from..to`, as large as the sector it lies in allows, is nothing but zeros.
+///
+/// Frames have no such piece (the first two bytes of a header may be zero, where a sector ends behind them), and no flipped
+/// bit makes one: it is a part of a write that never reached the disk, although later parts of the same write did.
+pub fn holds_unwritten_sector(segment: &Segment, from: u64, to: u64) -> Result<bool> {
+    let mut buf = [0_u8; SECTOR];
+    let mut at = from;
+    while at < to {
+        let end = (at + 1).next_multiple_of(SECTOR as u64).min(to);
+        let piece = buf.get_mut(..usize::try_from(end - at).unwrap_or(0)).unwrap_or_default();
+        let read = segment.read(piece, at)?;
+        if read > 2 && read == piece.len() && piece.iter().all(|&byte| byte == 0) {
+            return Ok(true);
+        }
+        at = end;
+    }
+    Ok(false)
+}
+
 fn read_chunk(segment: &Segment, buf: &mut Vec<u8>, at: u64, end: u64) -> Result<()> {
     let size = usize::try_from(end - at).unwrap_or(usize::MAX).min(CHUNK);
     buf.resize(size, 0);
@@ -85,19 +110,28 @@ fn read_chunk(segment: &Segment, buf: &mut Vec<u8>, at: u64, end: u64) -> Result
     Ok(())
 }
 
-fn check(segment: &Segment, offset: u64, len: u64) -> Result<Option<Found>> {
-    let mut head = [0_u8; HEADER];
-    if segment.read(&mut head, offset)? < HEADER {
-        return Ok(None);
-    }
-    let Some(header) = Header::decode(&head).filter(|header| header.length_is_valid() && header.seq > 0) else {
-        return Ok(None);
+/// Checks the frame at `offset`, whose payload begins at a place in a buffer that may hold only a part of it.
+fn check(segment: &Segment, offset: u64, (buf, place): (&[u8], usize), len: u64) -> Result<Option<Found>> {
+    let header = if let Some(at) = place.checked_sub(HEADER) {
+        buf.get(at..).and_then(Header::decode)
+    } else {
+        let mut head = [0_u8; HEADER];
+        let read = segment.read(&mut head, offset)?;
+        head.get(..read).and_then(Header::decode)
     };
+    let Some(header) = header.filter(Header::is_plausible) else { return Ok(None) };
     let found = Found { offset, header };
-    if found.end() > len {
+    let length = header.length as usize;
+    let begun = buf.get(place..).unwrap_or_default();
+    let begun = begun.get(..length).unwrap_or(begun);
+    // A payload ends before the next header at the latest, so that all these looks together take linear time.
+    if found.end() > len || begun.iter().any(|&byte| byte < 0x20) {
         return Ok(None);
     }
-    let mut payload = vec![0_u8; header.length as usize];
+    if begun.len() == length {
+        return Ok((crc32c::crc32c(begun) == header.crc).then_some(found));
+    }
+    let mut payload = vec![0_u8; length];
     let read = segment.read(&mut payload, offset + HEADER as u64)?;
-    Ok((read == payload.len() && crc32c::crc32c(&payload) == header.crc).then_some(found))
+    Ok((read == length && crc32c::crc32c(&payload) == header.crc).then_some(found))
 }

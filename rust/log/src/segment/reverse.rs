@@ -37,10 +37,15 @@ impl Reverse {
         self.seq
     }
 
+    /// Whether nothing lies between the last frame handed out and the floor.
+    pub fn is_at_floor(&self) -> bool {
+        self.end <= self.floor
+    }
+
     /// Returns the next older frame; `None` at the floor; a [`Stop`] where what lies before is no such frame.
     #[expect(clippy::should_implement_trait, reason = "the frame borrows the buffer, which an iterator cannot say")]
     pub fn next(&mut self) -> Result<Option<Result<Frame<'_>, Stop>>> {
-        if self.end <= self.floor {
+        if self.is_at_floor() {
             return Ok(None);
         }
         let (at, header) = loop {
@@ -55,7 +60,7 @@ impl Reverse {
         };
         let offset = self.start + at as u64;
         self.end = offset;
-        self.seq -= 1;
+        self.seq = header.seq - 1;
         let payload = self.buf.get(at + HEADER..at + header.frame_len()).unwrap_or_default();
         Ok(Some(Ok(Frame { header, offset, payload })))
     }
@@ -72,7 +77,7 @@ impl Reverse {
         for at in (low.saturating_sub(HEADER - 1)..=last).rev() {
             let Some(header) = window.get(at..).and_then(Header::decode) else { continue };
             if header.seq == self.seq
-                && header.length_is_valid()
+                && header.is_plausible()
                 && at + header.frame_len() == window.len()
                 && window.get(at + HEADER..).is_some_and(|payload| crc32c::crc32c(payload) == header.crc)
             {

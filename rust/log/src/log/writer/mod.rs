@@ -1,5 +1,7 @@
 //! Appending rows. The caller holds the store's lock.
 
+mod append;
+
 use std::path::{Path, PathBuf};
 
 use super::recovery::{Rolled, check_tip, make_durable, roll_forward, set_aside};
@@ -8,10 +10,9 @@ use crate::error::{LogError, Result};
 use crate::format::frame;
 use crate::format::tip::Tip;
 use crate::hash::Digest;
-use crate::medium::{MediumFile, Open, SharedMedium};
+use crate::medium::{MediumFile, SharedMedium};
 use crate::row::RowDraft;
-use crate::segment::{ACTIVE, Frame};
-use crate::time::year_month;
+use crate::segment::Frame;
 
 /// When the active segment is sealed: at the first group of a new month, or when it is this long.
 #[derive(Debug, Clone, Copy)]
@@ -99,10 +100,13 @@ impl LogWriter {
         let log = LogReader::open(medium.clone(), audit_dir.clone())?;
         let (start, chain, view_seq) = match log.tip_state() {
             TipState::Valid(tip) => (check_tip(&log, &tip)?, tip.chain, tip.view_seq),
-            TipState::Missing if adopt || log.end().is_none() => (End { place: 0, offset: 0, seq: 0 }, Digest::ZERO, 0),
+            TipState::Missing if adopt || log.is_blank() => (End { place: 0, offset: 0, seq: 0 }, Digest::ZERO, 0),
             TipState::Missing => return Err(LogError::corrupt("audit/tip", 0, None, "the file is missing")),
             TipState::Damaged => return Err(LogError::corrupt("audit/tip", 0, None, "neither slot is whole")),
         };
+        if let Some(unreadable) = log.segments().unreadable().first() {
+            return Err(LogError::corrupt(&unreadable.file, 0, None, &unreadable.what));
+        }
         let adopted = log.tip_state() == TipState::Missing;
         let rolled = roll_forward(&log, start, chain, visit)?;
         let mut recovery = Recovery { accepted: rolled.end.seq - start.seq, adopted, tail: None };
@@ -113,13 +117,17 @@ impl LogWriter {
             recovery.tail = Some(set_aside(medium.as_ref(), &audit_dir, damage)?);
         }
         let restarted = log.tip().is_some_and(|tip| tip.boot != 0 && tip.boot != medium.boot());
-        make_durable(&log, &start, &rolled.end)?;
+        make_durable(&log, start, rolled.end, !adopted)?;
         let view_seq = if recovery.adopted { rolled.end.seq } else { view_seq };
         let state = state_at(&log, &rolled, view_seq)?;
         let tip = if adopted {
             TipFile::create(medium.as_ref(), &audit_dir, tip_of(&state))?
         } else {
-            TipFile::open(medium.as_ref(), &audit_dir)?
+            let mut tip = TipFile::open(medium.as_ref(), &audit_dir)?;
+            if recovery != Recovery::default() {
+                tip.write(&mut tip_of(&state))?;
+            }
+            tip
         };
         let mut writer = Self {
             medium,
@@ -167,13 +175,12 @@ impl LogWriter {
     /// Catches up with what other processes appended, calling `visit` for each of their rows.
     pub fn refresh(&mut self, visit: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<Recovery> {
         self.check()?;
-        let path = self.dir.join(ACTIVE);
-        let stat = self.medium.stat(&path).map_err(LogError::io("inspect", &path))?;
-        let here = stat.map_or((0, 0), |stat| (stat.version[0], stat.len));
         let generation = self.tip.generation();
         let tip = self.tip.reread()?;
-        let mine = (self.inode, if self.active.is_some() { self.state.append_offset() } else { 0 });
-        if here == mine && self.tip.generation() == generation {
+        if tip.valid().is_none() {
+            return Err(LogError::corrupt("audit/tip", 0, None, "neither slot is whole"));
+        }
+        if self.is_where_left()? && self.tip.generation() == generation {
             return Ok(Recovery::default());
         }
         let log = LogReader::open(self.medium.clone(), self.dir.clone())?;
@@ -205,7 +212,7 @@ impl LogWriter {
             }
             recovery.tail = Some(set_aside(self.medium.as_ref(), &self.dir, damage)?);
         }
-        make_durable(&log, &acknowledged, &rolled.end)?;
+        make_durable(&log, acknowledged, rolled.end, true)?;
         let view_seq = tip.valid().map_or(self.state.view_seq, |tip| tip.view_seq.max(self.state.view_seq));
         self.state = state_at(&log, &rolled, view_seq)?;
         self.reopen_active()?;
@@ -252,15 +259,15 @@ impl LogWriter {
 
     /// Appends the staged rows and acknowledges them: one write and two syncs. Calls `visit` for each row with its frame.
     ///
-    /// After an error in a write nothing was appended and the next commit may succeed; after one in a sync the writer is
-    /// poisoned, since a second sync may lie.
+    /// After an error in a write to the log nothing was appended and the next commit may succeed; after one in a sync, or in
+    /// writing the tip, the writer is poisoned: a second sync may lie, and the rows may be found at the next opening.
     pub fn commit(&mut self, visit: &mut dyn FnMut(&Frame<'_>)) -> Result<()> {
         self.check()?;
         if self.rows.is_empty() {
             return Ok(());
         }
         let first_ts = frame::Header::decode(&self.pending).map_or(0, |header| header.ts_ns);
-        let result = self.seal_if_due(first_ts).and_then(|()| self.append());
+        let result = self.check_end().and_then(|()| self.seal_if_due(first_ts)).and_then(|()| self.append());
         if let Err(error) = result {
             self.discard();
             return Err(error);
@@ -293,65 +300,6 @@ impl LogWriter {
             let Some(payload) = rest.get(frame::HEADER..header.frame_len()) else { continue };
             visit(&Frame { header, offset: start + at as u64, payload });
         }
-    }
-
-    fn append(&mut self) -> Result<()> {
-        let path = self.dir.join(ACTIVE);
-        if self.active.is_none() {
-            // The sealed segment's new name first: were only the new file's name durable, it would hide the old content.
-            self.medium.sync_dir(&self.dir).map_err(LogError::io("sync", &self.dir))?;
-            self.active = Some(self.medium.open(&path, Open::Create).map_err(LogError::io("create", &path))?);
-            self.remember_inode()?;
-        }
-        if self.state.append_offset() == 0 {
-            // An earlier attempt may have made the file and got no further.
-            self.medium.sync_dir(&self.dir).map_err(LogError::io("sync", &self.dir))?;
-        }
-        let Some(file) = &self.active else { return Err(LogError::Invalid("no active segment".into())) };
-        let start = self.state.append_offset();
-        if let Err(error) = file.write_all_at(&self.pending, start) {
-            let cut = file.set_len(start);
-            let error = LogError::io("write", &path)(error);
-            return Err(if cut.is_ok() { error } else { self.poison(error) });
-        }
-        let synced = file.sync().map_err(LogError::io("sync", &path));
-        synced.map_err(|error| self.poison(error))
-    }
-
-    fn seal_if_due(&mut self, ts_ns: u64) -> Result<()> {
-        let due = self.state.offset >= self.policy.max_bytes || year_month(ts_ns) > year_month(self.state.segment_ts);
-        if self.state.append_offset() == 0 || !due {
-            return Ok(());
-        }
-        let (year, month) = year_month(self.state.segment_ts);
-        let names = self.medium.list(&self.dir).map_err(LogError::io("list", &self.dir))?;
-        let free = (1..=u32::MAX)
-            .map(|n| format!("{year:04}-{month:02}_{n:02}.binlog"))
-            .find(|name| !names.iter().any(|other| other.strip_suffix(".zst").unwrap_or(other) == name));
-        let Some(name) = free else { return Ok(()) };
-        let to = self.dir.join(&name);
-        self.medium.rename(&self.dir.join(ACTIVE), &to).map_err(LogError::io("seal", &to))?;
-        self.active = None;
-        self.inode = 0;
-        self.state.sealed = true;
-        Ok(())
-    }
-
-    fn reopen_active(&mut self) -> Result<()> {
-        let path = self.dir.join(ACTIVE);
-        self.active = match self.medium.open(&path, Open::Write) {
-            Ok(file) => Some(file),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => return Err(LogError::io("open", path)(error)),
-        };
-        self.remember_inode()
-    }
-
-    fn remember_inode(&mut self) -> Result<()> {
-        let path = self.dir.join(ACTIVE);
-        let stat = self.medium.stat(&path).map_err(LogError::io("inspect", path))?;
-        self.inode = stat.map_or(0, |stat| stat.version[0]);
-        Ok(())
     }
 
     fn poison(&mut self, error: LogError) -> LogError {

@@ -1,0 +1,167 @@
+//! Finding a log's segments and putting them in order.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::compacted::{Budget, Compacted};
+use super::{Content, Segment, find_frame, find_last_frame};
+use crate::error::{LogError, Result};
+use crate::format::frame::{HEADER, Header};
+use crate::medium::{Medium, Open, SharedMedium};
+
+const PLAIN_SUFFIX: &str = ".binlog";
+const COMPACTED_SUFFIX: &str = ".binlog.zst";
+
+/// All segments of a log that hold at least one byte, in order.
+#[derive(Debug, Clone)]
+pub struct Segments {
+    medium: SharedMedium,
+    dir: PathBuf,
+    list: Vec<Segment>,
+    unreadable: Vec<Unreadable>,
+}
+
+/// A file that has a segment's name and in which no row can be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// File, relative to the store.
+    pub file: String,
+    /// What is wrong, in one clause.
+    pub what: String,
+}
+
+impl Segments {
+    /// Opens the segments in `dir` (the store's `audit/`). A folder without any is an empty log.
+    pub fn open(medium: SharedMedium, dir: PathBuf) -> Result<Self> {
+        // A segment may be sealed or compacted, which renames it, between the listing and the opening: then list again.
+        for _ in 0..8 {
+            let names = segment_names(medium.as_ref(), &dir)?;
+            let Some(files) = open_all(medium.as_ref(), &dir, &names)? else { continue };
+            if segment_names(medium.as_ref(), &dir)? == names {
+                let (list, unreadable) = arrange(files)?;
+                return Ok(Self { medium, dir, list, unreadable });
+            }
+        }
+        Err(LogError::NotFound(format!("the segments in {} move faster than they can be opened", dir.display())))
+    }
+
+    /// The segments, oldest first.
+    pub fn list(&self) -> &[Segment] {
+        &self.list
+    }
+
+    /// Files that should be segments and are not.
+    pub fn unreadable(&self) -> &[Unreadable] {
+        &self.unreadable
+    }
+
+    /// The folder that holds them.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The medium they lie on.
+    pub fn medium(&self) -> &SharedMedium {
+        &self.medium
+    }
+
+    /// Returns the segment at `place` of [`Self::list`].
+    pub fn get(&self, place: usize) -> Option<&Segment> {
+        self.list.get(place)
+    }
+
+    /// Returns the place in [`Self::list`] of the segment that holds row `seq`, were it there.
+    pub fn place_of(&self, seq: u64) -> Option<usize> {
+        self.list.partition_point(|segment| segment.first_seq <= seq).checked_sub(1)
+    }
+}
+
+fn segment_names(medium: &dyn Medium, dir: &Path) -> Result<Vec<String>> {
+    let mut names = medium.list(dir).map_err(LogError::io("list", dir))?;
+    names.retain(|name| name.ends_with(PLAIN_SUFFIX) || name.ends_with(COMPACTED_SUFFIX));
+    names.sort_unstable();
+    // An interrupted compaction leaves both forms; the plain one is the original.
+    let all = names.clone();
+    names.retain(|name| name.strip_suffix(".zst").is_none_or(|plain| all.iter().all(|other| other != plain)));
+    Ok(names)
+}
+
+/// `None` where a listed segment has vanished. Empty files are left out.
+fn open_all(medium: &dyn Medium, dir: &Path, names: &[String]) -> Result<Option<Vec<Segment>>> {
+    let budget = Arc::new(Budget::default());
+    let mut files = Vec::with_capacity(names.len());
+    for name in names {
+        let path = dir.join(name);
+        let file = match medium.open(&path, Open::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(LogError::io("open", path)(error)),
+        };
+        let content = if name.ends_with(COMPACTED_SUFFIX) {
+            let budget = Arc::clone(&budget);
+            Content::Compacted(Arc::new(Compacted::open(file, budget).map_err(LogError::io("decompress", path))?))
+        } else {
+            Content::Plain(Arc::from(file))
+        };
+        let segment = Segment { name: name.clone(), first_seq: 0, content };
+        if segment.is_compacted() || !segment.is_empty()? {
+            files.push(segment);
+        }
+    }
+    Ok(Some(files))
+}
+
+/// Orders the segments by their first numbers, the active one last, and sorts out those without any.
+fn arrange(files: Vec<Segment>) -> Result<(Vec<Segment>, Vec<Unreadable>)> {
+    let (mut list, mut unreadable, mut active) = (Vec::new(), Vec::new(), None);
+    for mut segment in files {
+        if segment.is_active() {
+            active = Some(segment);
+            continue;
+        }
+        let first = match probe(&segment)? {
+            None => find_frame(&segment, 0, 1)?.map(|found| found.header.seq),
+            first => first,
+        };
+        if let Some(first) = first {
+            segment.first_seq = first;
+            list.push(segment);
+        } else {
+            let what = segment.fault()?.unwrap_or("no whole row is in this segment").to_owned();
+            unreadable.push(Unreadable { file: segment.label(), what });
+        }
+    }
+    list.sort_by_key(|segment| segment.first_seq);
+    if let Some(mut active) = active {
+        // It may hold nothing but a torn first row, or a damaged header: it continues the last sealed segment all the same.
+        let above = list.last().map_or(0, |last: &Segment| last.first_seq);
+        active.first_seq = match (probe(&active)?.filter(|&first| first > above), list.last()) {
+            (Some(first), _) => first,
+            (None, Some(before)) => find_last_frame(before, u64::MAX)?.map_or(above, |found| found.header.seq) + 1,
+            (None, None) => 1,
+        };
+        list.push(active);
+    }
+    Ok((list, unreadable))
+}
+
+/// Reads the first row's number, doubting a first header that the second contradicts: the checksum does not cover it.
+fn probe(segment: &Segment) -> Result<Option<u64>> {
+    let mut head = [0_u8; HEADER];
+    let mut header_at = |offset: u64| -> Result<Option<Header>> {
+        let read = segment.read(&mut head, offset)?;
+        Ok(head.get(..read).and_then(Header::decode).filter(Header::is_plausible))
+    };
+    let Some(first) = header_at(0)? else { return Ok(None) };
+    let second_at = first.frame_len() as u64;
+    match header_at(second_at)? {
+        Some(second) if second.seq != first.seq + 1 => {
+            // Either header may be the damaged one; a whole frame found behind both decides.
+            let third = find_frame(segment, second_at + HEADER as u64, 1)?;
+            let second_is_right = third.is_some_and(|third| third.header.seq == second.seq + 1);
+            Ok(Some(if second_is_right { second.seq.saturating_sub(1).max(1) } else { first.seq }))
+        }
+        _ => Ok(Some(first.seq)),
+    }
+}
