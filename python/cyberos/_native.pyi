@@ -1,6 +1,7 @@
 """The compiled part of cyberos. Only `cyberos.core` imports it."""
 
 import os
+from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
 __version__: Final[str]
@@ -73,3 +74,252 @@ class Writer:
         """Makes working files durable and the indexes current, as far as that is due."""
     def rebuild(self) -> None:
         """Recomputes the Merkle peaks and the path index from the log."""
+
+def split_memory(content: bytes) -> tuple[dict[str, Any] | None, str | None, bytes]:
+    """Takes a memory apart: its fields (`None`: no frontmatter), or why they cannot be read, and the body."""
+
+@final
+class Reader:
+    """A store, open for reading. Takes no lock and never writes; looks at each call whether the log has changed."""
+
+    def __new__(cls, root: str | os.PathLike[str]) -> Reader: ...
+    def last_seq(self) -> int:
+        """Number of the last whole row; 0 for an empty log."""
+
+    def rows(self, first: int, last: int) -> tuple[list[dict[str, Any]], list[Damage]]:
+        """The rows `first..=last` that are there, oldest first, and the damage between them."""
+
+    def history(
+        self,
+        path: str | None,
+        *,
+        follow_moves: bool = True,
+        limit: int | None = None,
+        since_ns: int | None = None,
+        above: int = 0,
+        below: int | None = None,
+        filters: Sequence[tuple[str, str]] | None = None,
+    ) -> tuple[list[Entry], list[Damage]]:
+        """The rows that touch a memory (`None`: any memory), newest first, and the damage that may hide others.
+
+        Only those with a number above `above` and below `below`, not older than `since_ns`, that meet all `filters`,
+        which are pairs of `actor`, `kind`, `session_id` or `dream_id` and a value.
+        """
+
+    def version_at(
+        self, path: str, *, seq: int | None = None, ts_ns: int | None = None, follow_moves: bool = False
+    ) -> Version | None:
+        """The version of a memory after row `seq`, at time `ts_ns`, or now; `None` where it did not exist then.
+
+        With `follow_moves`, `path` is its name now and it may have had another one; without, its name then.
+        """
+
+    def memories_at(self, *, seq: int | None = None, ts_ns: int | None = None) -> tuple[list[Version], list[Damage]]:
+        """Every memory that existed after row `seq`, at time `ts_ns`, or now, ordered by name. Reads the whole log."""
+
+    def body(self, content_sha256: str) -> tuple[bytes | None, bool]:
+        """The bytes with a SHA-256 (`None`: not kept), and whether they were kept once and then purged."""
+
+    def verify(
+        self, progress: Callable[[str, int], object] | None = None, *, peaks: bool = True, deep: bool = False
+    ) -> Report:
+        """Checks the whole log, and with `deep` every kept body.
+
+        `progress` is called now and then with what is counted (`rows`, `bodies`) and how many are done; what it raises
+        ends the check.
+        """
+
+    def layout(self) -> tuple[list[tuple[str, int]], int]:
+        """The segments as (file, first row), and how many rows from the first on the path index covers."""
+
+@final
+class Entry:
+    """One row of a memory's history."""
+
+    @property
+    def seq(self) -> int:
+        """Number of the row."""
+
+    @property
+    def ts_ns(self) -> int:
+        """Nanoseconds since 1970, UTC."""
+
+    @property
+    def kind(self) -> str:
+        """What the row records."""
+
+    @property
+    def actor(self) -> str:
+        """Who wrote the row."""
+
+    @property
+    def path(self) -> str:
+        """The row's own path."""
+
+    @property
+    def name(self) -> str:
+        """The memory's name that the row was found under."""
+
+    @property
+    def content_sha256(self) -> str | None:
+        """SHA-256 of the memory's bytes in hexadecimal, where the row says it."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the row gives the memory new content."""
+
+    @property
+    def older(self) -> tuple[str, str] | None:
+        """SHA-256 and path of the version before a row that writes; `None` where there was none."""
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The row's `extra`, made anew at each access."""
+
+@final
+class Version:
+    """A version of a memory."""
+
+    @property
+    def seq(self) -> int:
+        """The row that wrote it, or that moved it to its name."""
+
+    @property
+    def ts_ns(self) -> int:
+        """When, in nanoseconds since 1970, UTC."""
+
+    @property
+    def path(self) -> str:
+        """Its name then."""
+
+    @property
+    def content_sha256(self) -> str:
+        """SHA-256 of its bytes in hexadecimal; empty where no row says."""
+
+@final
+class Damage:
+    """A part of the log that cannot be read."""
+
+    @property
+    def file(self) -> str:
+        """File, relative to the store."""
+
+    @property
+    def offset(self) -> int:
+        """Where it begins."""
+
+    @property
+    def seq(self) -> int:
+        """The first row that is missing."""
+
+    @property
+    def next_seq(self) -> int | None:
+        """The next row that is there."""
+
+    @property
+    def what(self) -> str:
+        """What is wrong, in one clause."""
+
+@final
+class Finding:
+    """One thing that is not as it must be, or that is worth saying."""
+
+    @property
+    def check(self) -> str:
+        """Stable name of the check."""
+
+    @property
+    def file(self) -> str:
+        """File, relative to the store."""
+
+    @property
+    def offset(self) -> int | None:
+        """Where in it."""
+
+    @property
+    def seq(self) -> int | None:
+        """The row that is concerned."""
+
+    @property
+    def what(self) -> str:
+        """What is the case, in one clause."""
+
+@final
+class Report:
+    """What a check of the whole store found."""
+
+    @property
+    def rows(self) -> int:
+        """Whole rows."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of their frames."""
+
+    @property
+    def segments(self) -> int:
+        """Segments."""
+
+    @property
+    def last_seq(self) -> int:
+        """Number of the last whole row; 0 for an empty log."""
+
+    @property
+    def chain(self) -> str | None:
+        """That row's chain, in hexadecimal."""
+
+    @property
+    def root(self) -> str | None:
+        """The Merkle root over all rows in hexadecimal; `None` where it was not asked for or rows are missing."""
+
+    @property
+    def bodies(self) -> int | None:
+        """Bodies that were hashed again; `None` where that was not asked for."""
+
+    @property
+    def purged(self) -> int:
+        """Of the bodies that were kept, how many were purged."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there was more to find than is listed."""
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong, in the order of the log."""
+
+    @property
+    def notes(self) -> list[Finding]:
+        """What is no fault and worth knowing."""
+
+@final
+class Comparison:
+    """Two versions of a memory, side by side. Nothing is compared before it is asked for."""
+
+    def __new__(cls, old: bytes, new: bytes, old_path: str, new_path: str) -> Comparison: ...
+    def frontmatter(self) -> dict[str, Any]:
+        """What changed in the frontmatter: `{"added": {…}, "removed": {…}, "changed": {field: {"old": …, "new": …}}}`.
+
+        Where one of them cannot be read, `{"unparseable": why, "diff": unified diff of the blocks}`.
+        """
+
+    @property
+    def incomparable(self) -> str | None:
+        """Why the bodies have no line diff: `binary` or `too_large`; `None` where they have one."""
+
+    def unified(self) -> str | None:
+        """The unified diff of the bodies, empty where they are equal; `None` where they have none."""
+
+    def lines(self) -> dict[str, list[str]] | None:
+        """The lines by kind, `{"added": […], "removed": […], "context": […]}`; `None` where there is no line diff."""
+
+@final
+class Blame:
+    """Says which version each line of a text comes from, beginning with the newest; `step` takes the next older one."""
+
+    def __new__(cls, newest: bytes) -> Blame: ...
+    def step(self, older: bytes) -> bool:
+        """Takes the next older version; returns whether still older ones can change anything."""
+
+    def ages(self) -> list[int]:
+        """For each line of the newest version, how many versions before it the line appeared. Ends the work."""

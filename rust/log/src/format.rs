@@ -88,6 +88,22 @@ pub mod frame {
     }
 }
 
+/// `HEAD`: the number of the last row, for upstream's readers.
+pub mod head {
+    /// Length of the file in bytes.
+    pub const LEN: usize = 8;
+
+    /// Encodes the file.
+    pub const fn encode(seq: u64) -> [u8; LEN] {
+        seq.to_le_bytes()
+    }
+
+    /// Decodes the file; `None` where it has another length.
+    pub fn decode(bytes: &[u8]) -> Option<u64> {
+        bytes.try_into().ok().map(u64::from_le_bytes)
+    }
+}
+
 /// `audit/tip`: two slots, written in turn; the valid one with the higher generation counts.
 pub mod tip {
     use super::{Digest, be32, be64, frame};

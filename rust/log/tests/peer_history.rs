@@ -50,7 +50,15 @@ fn naive(path: &str, follow: bool) -> Vec<u64> {
 }
 
 fn paths(chain: &Chain) -> BTreeSet<String> {
-    let query = Query { path: None, follow_moves: true, limit: None, since_ns: None, below: None, filters: Vec::new() };
+    let query = Query {
+        path: None,
+        follow_moves: true,
+        limit: None,
+        since_ns: None,
+        above: 0,
+        below: None,
+        filters: Vec::new(),
+    };
     chain.history(&query).unwrap().entries.into_iter().map(|entry| entry.name).filter(|name| is_memory(name)).collect()
 }
 
@@ -72,6 +80,7 @@ fn history_of_every_path_is_right_with_and_without_an_index() {
                 follow_moves: follow,
                 limit,
                 since_ns: None,
+                above: 0,
                 below: None,
                 filters: Vec::new(),
             };
@@ -83,6 +92,12 @@ fn history_of_every_path_is_right_with_and_without_an_index() {
                 assert!(walked.damages.is_empty());
                 let some = chain.history(&query(Some(3))).unwrap();
                 assert_eq!(some.entries, walked.entries[..expected.len().min(3)], "{path}: older versions too");
+                for (above, below) in [(0, 200), (100, 300), (expected[0] - 1, u64::MAX), (424, u64::MAX)] {
+                    let window = Query { above, below: Some(below), ..query(None) };
+                    let within: Vec<_> =
+                        walked.entries.iter().filter(|entry| entry.seq > above && entry.seq < below).cloned().collect();
+                    assert_eq!(chain.history(&window).unwrap().entries, within, "{path}: {above} to {below}");
+                }
             }
         }
     }
@@ -102,6 +117,7 @@ fn the_version_before_is_what_upstream_said_it_was() {
             follow_moves: true,
             limit: None,
             since_ns: None,
+            above: 0,
             below: None,
             filters: Vec::new(),
         };

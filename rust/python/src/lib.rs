@@ -1,7 +1,12 @@
 //! `cyberos._native`: the log crate as a Python module. Only this crate names `PyO3`.
 
 mod build;
+mod checks;
+mod diff;
 mod errors;
+mod history;
+mod reader;
+mod rows;
 mod value;
 mod writer;
 mod yaml;
@@ -15,6 +20,14 @@ mod _native {
     #[expect(non_upper_case_globals, reason = "Python's spelling")]
     #[pymodule_export]
     const is_debug: bool = crate::build::IS_DEBUG;
+    #[pymodule_export]
+    use crate::checks::{PyFinding, PyReport};
+    #[pymodule_export]
+    use crate::diff::{Blame, Comparison, split_memory};
+    #[pymodule_export]
+    use crate::history::{PyDamage, PyEntry, PyVersion};
+    #[pymodule_export]
+    use crate::reader::Reader;
     #[pymodule_export]
     use crate::value::{canonical_json, parse_json};
     #[pymodule_export]

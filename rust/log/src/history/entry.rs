@@ -20,6 +20,8 @@ pub struct Query {
     pub limit: Option<usize>,
     /// Leave out rows older than this, in nanoseconds since the Unix epoch.
     pub since_ns: Option<u64>,
+    /// Leave out rows with this number or a lower one; 0 leaves out none.
+    pub above: u64,
     /// Leave out rows with this number or a higher one.
     pub below: Option<u64>,
     /// Leave out rows that do not meet all of these.
@@ -78,7 +80,8 @@ pub struct Walked {
 
 impl Query {
     fn keeps(&self, seq: u64, row: &Row<'_>) -> bool {
-        self.below.is_none_or(|below| seq < below)
+        seq > self.above
+            && self.below.is_none_or(|below| seq < below)
             && self.since_ns.is_none_or(|since| row.ts_ns() >= since)
             && self.filters.iter().all(|filter| filter.keeps(row))
     }
@@ -119,7 +122,8 @@ impl Chain {
                 }
                 entries.push(entry);
             }
-            Ok(match (query.is_full(&entries), open) {
+            let full = query.is_full(&entries) || step.seq <= query.above;
+            Ok(match (full, open) {
                 (true, None) => Next::Stop,
                 (true, Some(_)) => Next::ContentOnly,
                 (false, _) => Next::All,
@@ -144,10 +148,11 @@ impl Chain {
         loop {
             match rows.next() {
                 Ok(Some(frame)) => {
+                    let seq = frame.header.seq;
                     if let Ok(row) = Row::parse(frame.payload) {
-                        take(frame.header.seq, &row, &mut walked.entries);
+                        take(seq, &row, &mut walked.entries);
                     }
-                    if query.is_full(&walked.entries) {
+                    if query.is_full(&walked.entries) || seq <= query.above {
                         return Ok(walked);
                     }
                 }

@@ -1,5 +1,6 @@
 //! The log as a whole: reading it, appending to it, recovering it and verifying it.
 
+mod beside;
 mod reader;
 mod recovery;
 mod scan;
@@ -9,6 +10,7 @@ mod writer;
 pub mod peaks;
 pub mod verify;
 
+pub use beside::{Agreement, HEAD, check_head, check_peaks};
 pub use reader::{End, LogReader, ReverseLog};
 pub use recovery::{Recovery, Tail};
 pub use scan::{Damage, Event, Position};

@@ -1,6 +1,6 @@
 //! The Merkle tree over all payloads, as its peaks: RFC 6962's tree kept as a compact range.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{LogError, Result};
 use crate::format::{self, frame};
@@ -74,6 +74,11 @@ impl Peaks {
         heights.eq(self.peaks.iter().map(|(height, _)| *height))
     }
 
+    /// Returns where the file lies.
+    pub fn path(audit_dir: &Path) -> PathBuf {
+        audit_dir.join(DIR).join(NAME)
+    }
+
     /// Encodes `peaks.bin`.
     pub fn encode(&self) -> Vec<u8> {
         format::peaks::encode(self.leaves, &self.peaks)
@@ -87,7 +92,7 @@ impl Peaks {
 
     /// Reads `audit/mmr/peaks.bin`; `None` where it is missing or not well formed.
     pub fn read(medium: &dyn Medium, audit_dir: &Path) -> Result<Option<Self>> {
-        let path = audit_dir.join(DIR).join(NAME);
+        let path = Self::path(audit_dir);
         let bytes = medium.read_head(&path, format::peaks::MAX_LEN + 1).map_err(LogError::io("read", path))?;
         Ok(bytes.and_then(|bytes| Self::decode(&bytes)))
     }

@@ -1,0 +1,156 @@
+//! Histories, versions and damage as Python objects.
+
+use cyberos_log::history::{At, Entry, Filter, Older, Version, Walked};
+use cyberos_log::json::Value;
+use cyberos_log::log::{Damage, LogReader};
+use pyo3::prelude::*;
+
+use crate::errors::{BadArgument, CorruptLog};
+use crate::value::to_python;
+
+/// One row of a memory's history.
+#[pyclass(frozen, name = "Entry", module = "cyberos._native")]
+#[derive(Debug)]
+pub struct PyEntry(Entry);
+
+#[pymethods]
+impl PyEntry {
+    /// Number of the row.
+    #[getter]
+    fn seq(&self) -> u64 {
+        self.0.seq
+    }
+
+    /// Nanoseconds since 1970, UTC.
+    #[getter]
+    fn ts_ns(&self) -> u64 {
+        self.0.ts_ns
+    }
+
+    /// What the row records.
+    #[getter]
+    fn kind(&self) -> &str {
+        &self.0.kind
+    }
+
+    /// Who wrote the row.
+    #[getter]
+    fn actor(&self) -> &str {
+        &self.0.actor
+    }
+
+    /// The row's own path.
+    #[getter]
+    fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// The memory's name that the row was found under.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// SHA-256 of the memory's bytes in hexadecimal, where the row says it.
+    #[getter]
+    fn content_sha256(&self) -> Option<&str> {
+        self.0.body_sha256.as_deref()
+    }
+
+    /// Whether the row gives the memory new content.
+    #[getter]
+    fn writes(&self) -> bool {
+        self.0.older != Older::NoContent
+    }
+
+    /// SHA-256 and path of the version before a row that writes; `None` where there was none.
+    #[getter]
+    fn older(&self) -> Option<(&str, &str)> {
+        match &self.0.older {
+            Older::Version { sha256, path } => Some((sha256, path)),
+            Older::First | Older::NoContent => None,
+        }
+    }
+
+    /// The row's `extra`, made anew at each access.
+    #[getter]
+    fn extra<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let value = Value::parse(&self.0.extra).map_err(|error| CorruptLog::new_err(error.to_string()))?;
+        to_python(py, &value)
+    }
+}
+
+/// A version of a memory.
+#[pyclass(frozen, get_all, name = "Version", module = "cyberos._native")]
+#[derive(Debug)]
+pub struct PyVersion {
+    /// The row that wrote it, or that moved it to its name.
+    seq: u64,
+    /// When, in nanoseconds since 1970, UTC.
+    ts_ns: u64,
+    /// Its name then.
+    path: String,
+    /// SHA-256 of its bytes in hexadecimal; empty where no row says.
+    content_sha256: String,
+}
+
+impl From<Version> for PyVersion {
+    fn from(Version { seq, ts_ns, path, sha256 }: Version) -> Self {
+        Self { seq, ts_ns, path, content_sha256: sha256 }
+    }
+}
+
+/// A part of the log that cannot be read.
+#[pyclass(frozen, get_all, name = "Damage", module = "cyberos._native")]
+#[derive(Debug)]
+pub struct PyDamage {
+    /// File, relative to the store.
+    file: String,
+    /// Where it begins.
+    offset: u64,
+    /// The first row that is missing.
+    seq: u64,
+    /// The next row that is there.
+    next_seq: Option<u64>,
+    /// What is wrong, in one clause.
+    what: String,
+}
+
+impl From<Damage> for PyDamage {
+    fn from(damage: Damage) -> Self {
+        let Damage { file, offset, expected_seq, next_seq, what, .. } = damage;
+        Self { file, offset, seq: expected_seq, next_seq, what }
+    }
+}
+
+/// Returns what a reader of the log should be told about it. A torn tail was never acknowledged and is no damage.
+pub fn damages(log: &LogReader, met: Vec<Damage>) -> Vec<PyDamage> {
+    let mut damages: Vec<_> = met.into_iter().filter(|damage| !damage.torn_tail).map(PyDamage::from).collect();
+    if log.is_short() {
+        let seq = log.last_seq() + 1;
+        let what = format!("row {seq} and later ones were acknowledged and are missing");
+        damages.push(PyDamage { file: "audit/tip".into(), offset: 0, seq, next_seq: None, what });
+    }
+    damages
+}
+
+/// Returns the entries and the damage of a walk.
+pub fn walked(log: &LogReader, walked: Walked) -> (Vec<PyEntry>, Vec<PyDamage>) {
+    (walked.entries.into_iter().map(PyEntry).collect(), damages(log, walked.damages))
+}
+
+/// A moment: a row's number, a time, or now.
+pub fn at(seq: Option<u64>, ts_ns: Option<u64>) -> At {
+    seq.map(At::Seq).or(ts_ns.map(At::Time)).unwrap_or(At::Now)
+}
+
+/// Reads `(key, value)` conditions.
+pub fn filters(conditions: Vec<(String, String)>) -> PyResult<Vec<Filter>> {
+    let read = |(key, value): (String, String)| match key.as_str() {
+        "actor" => Ok(Filter::Actor(value)),
+        "kind" => Ok(Filter::Kind(value)),
+        "session_id" | "dream_id" => Ok(Filter::Extra(key, value)),
+        _ => Err(BadArgument::new_err(format!("there is no filter {key:?}"))),
+    };
+    conditions.into_iter().map(read).collect()
+}

@@ -1,0 +1,168 @@
+//! A store, open for reading.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use cyberos_log::Digest;
+use cyberos_log::history::{Chain, Query};
+use cyberos_log::medium::{Os, SharedMedium};
+use cyberos_log::objects::{Body, BodyReader};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::checks::{self, PyReport};
+use crate::errors::{BadArgument, Result};
+use crate::history::{PyDamage, PyEntry, PyVersion, at, damages, filters, walked};
+use crate::rows::{self, Marks};
+
+/// A store, open for reading. Takes no lock and never writes; looks at each call whether the log has changed.
+#[pyclass(frozen, module = "cyberos._native")]
+pub struct Reader {
+    medium: SharedMedium,
+    root: PathBuf,
+    log: Mutex<Log>,
+    /// Opened when a body is first asked for.
+    bodies: OnceLock<BodyReader>,
+}
+
+struct Log {
+    chain: Chain,
+    marks: Marks,
+}
+
+#[pymethods]
+impl Reader {
+    /// Opens the store at `root`.
+    #[new]
+    fn new(py: Python<'_>, root: PathBuf) -> Result<Self> {
+        let medium: SharedMedium = Arc::new(Os);
+        let chain = py.detach(|| Chain::open(&medium, &root))?;
+        let log = Mutex::new(Log { chain, marks: Marks::default() });
+        Ok(Self { medium, root, log, bodies: OnceLock::new() })
+    }
+
+    /// Number of the last whole row; 0 for an empty log.
+    fn last_seq(&self, py: Python<'_>) -> Result<u64> {
+        self.ask(py, |log| Ok(log.chain.log().last_seq()))
+    }
+
+    /// The rows `first..=last` that are there, oldest first, and the damage between them.
+    fn rows<'py>(&self, py: Python<'py>, first: u64, last: u64) -> Result<(Vec<Bound<'py, PyDict>>, Vec<PyDamage>)> {
+        let (read, damage) = self.ask(py, |log| {
+            let mut read = rows::read(&log.chain, &mut log.marks, first.max(1), last)?;
+            let damage = damages(log.chain.log(), std::mem::take(&mut read.damages));
+            Ok((read, damage))
+        })?;
+        let rows = read.rows.iter().map(|row| row.to_dict(py)).collect::<PyResult<_>>()?;
+        Ok((rows, damage))
+    }
+
+    /// The rows that touch a memory (`None`: any memory), newest first, and the damage that may hide others.
+    ///
+    /// Only those with a number above `above` and below `below`, not older than `since_ns`, that meet all `filters`, which are
+    /// pairs of `actor`, `kind`, `session_id` or `dream_id` and a value.
+    #[pyo3(signature = (path, *, follow_moves = true, limit = None, since_ns = None, above = 0, below = None, filters = None))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+    fn history(
+        &self,
+        py: Python<'_>,
+        path: Option<String>,
+        follow_moves: bool,
+        limit: Option<usize>,
+        since_ns: Option<u64>,
+        above: u64,
+        below: Option<u64>,
+        filters: Option<Vec<(String, String)>>,
+    ) -> Result<(Vec<PyEntry>, Vec<PyDamage>)> {
+        let filters = self::filters(filters.unwrap_or_default())?;
+        let query = Query { path, follow_moves, limit, since_ns, above, below, filters };
+        self.ask(py, |log| Ok(walked(log.chain.log(), log.chain.history(&query)?)))
+    }
+
+    /// The version of a memory after row `seq`, at time `ts_ns`, or now; `None` where it did not exist then.
+    ///
+    /// With `follow_moves`, `path` is its name now and it may have had another one; without, its name then.
+    #[pyo3(signature = (path, *, seq = None, ts_ns = None, follow_moves = false))]
+    fn version_at(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        seq: Option<u64>,
+        ts_ns: Option<u64>,
+        follow_moves: bool,
+    ) -> Result<Option<PyVersion>> {
+        let version = self.ask(py, |log| log.chain.version_at(path, at(seq, ts_ns), follow_moves))?;
+        Ok(version.map(PyVersion::from))
+    }
+
+    /// Every memory that existed after row `seq`, at time `ts_ns`, or now, ordered by name. Reads the whole log.
+    #[pyo3(signature = (*, seq = None, ts_ns = None))]
+    fn memories_at(
+        &self,
+        py: Python<'_>,
+        seq: Option<u64>,
+        ts_ns: Option<u64>,
+    ) -> Result<(Vec<PyVersion>, Vec<PyDamage>)> {
+        let (memories, damage) = self.ask(py, |log| {
+            let (memories, met) = log.chain.memories_at(at(seq, ts_ns))?;
+            Ok((memories, damages(log.chain.log(), met)))
+        })?;
+        Ok((memories.into_values().map(PyVersion::from).collect(), damage))
+    }
+
+    /// The bytes with a SHA-256 (`None`: not kept), and whether they were kept once and then purged.
+    fn body<'py>(&self, py: Python<'py>, content_sha256: &str) -> Result<(Option<Bound<'py, PyBytes>>, bool)> {
+        let sha = Digest::from_hex(content_sha256.as_bytes());
+        let sha = sha.ok_or_else(|| BadArgument::new_err(format!("not a SHA-256: {content_sha256:?}")))?;
+        let body = py.detach(|| self.bodies()?.get(&sha))?;
+        Ok(match body {
+            Body::Found(bytes) => (Some(PyBytes::new(py, &bytes)), false),
+            Body::Purged => (None, true),
+            Body::Absent => (None, false),
+        })
+    }
+
+    /// Checks the whole log, and with `deep` every kept body. `progress` is called now and then with the rows or bodies done
+    /// and whether it is bodies; what it raises ends the check.
+    #[pyo3(signature = (progress = None, *, peaks = true, deep = false))]
+    fn verify(&self, py: Python<'_>, progress: Option<Bound<'_, PyAny>>, peaks: bool, deep: bool) -> Result<PyReport> {
+        // A log of its own: others may use this reader meanwhile.
+        let bodies = if deep { Some(py.detach(|| self.bodies())?) } else { None };
+        checks::verify(py, &self.medium, &self.root, bodies, progress.map(Bound::unbind).as_ref(), peaks)
+    }
+
+    /// The segments as (file, first row), and how many rows from the first on the path index covers.
+    fn layout(&self, py: Python<'_>) -> Result<(Vec<(String, u64)>, u64)> {
+        self.ask(py, |log| {
+            let segments = log.chain.log().segments().list();
+            let files = segments.iter().map(|segment| (segment.label(), segment.first_seq)).collect();
+            Ok((files, log.chain.floor().seq - 1))
+        })
+    }
+}
+
+impl Reader {
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        question: impl FnOnce(&mut Log) -> cyberos_log::Result<T> + Send,
+    ) -> Result<T> {
+        let answer = py.detach(|| {
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            if log.chain.refresh()? {
+                log.marks.clear();
+            }
+            question(&mut log)
+        })?;
+        Ok(answer)
+    }
+
+    fn bodies(&self) -> cyberos_log::Result<&BodyReader> {
+        if let Some(bodies) = self.bodies.get() {
+            return Ok(bodies);
+        }
+        let (objects, index) = (self.root.join("audit/objects"), self.root.join("index/objects"));
+        let opened = BodyReader::open(self.medium.clone(), objects, index)?;
+        Ok(self.bodies.get_or_init(|| opened))
+    }
+}
