@@ -6,46 +6,13 @@ use super::Body;
 use super::codec;
 use super::packs::{Fixed, Packs, Position, corrupt};
 use super::scan::{self, End, Frame, Item, Scan, State};
+use super::tail::Tail;
 use crate::error::Result;
 use crate::format::frame::HEADER;
 use crate::format::pack::{self, HEAD};
 use crate::hash::Digest;
 use crate::index::{IndexSet, Unusable};
 use crate::medium::{Open, SharedMedium};
-
-/// The frames behind those that the index covers, without gaps in their numbers.
-#[derive(Debug, Default)]
-pub(super) struct Tail {
-    keys: Vec<u64>,
-    positions: Vec<Position>,
-}
-
-impl Tail {
-    pub(super) const fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    fn push(&mut self, key: u64, at: Position) {
-        self.keys.push(key);
-        self.positions.push(at);
-    }
-
-    fn truncate(&mut self, len: usize) {
-        self.keys.truncate(len);
-        self.positions.truncate(len);
-    }
-
-    /// Returns keys and positions from row `from` of the tail on.
-    fn rows(&self, from: usize) -> impl Iterator<Item = (u64, Position)> {
-        self.keys.iter().copied().zip(self.positions.iter().copied()).skip(from)
-    }
-
-    /// Returns the positions under a key, newest first.
-    fn find(&self, key: u64) -> impl Iterator<Item = Position> {
-        let hits = self.keys.iter().zip(&self.positions).rev();
-        hits.filter(move |(found, _)| **found == key).map(|(_, at)| *at)
-    }
-}
 
 /// What a search has met on its way, other than the body.
 #[derive(Debug, Default)]
@@ -76,7 +43,20 @@ impl Met {
 pub(super) struct Checkpoint {
     rows: usize,
     pub(super) end: End,
-    last: Option<(Position, Digest)>,
+    last: Option<Last>,
+}
+
+/// A frame, to be recognised.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    at: Position,
+    fixed: Fixed,
+}
+
+impl Last {
+    fn mark(&self) -> Digest {
+        pack::mark(&self.fixed.header, &self.fixed.head)
+    }
 }
 
 /// The packs with what is known of their content.
@@ -86,8 +66,10 @@ pub(super) struct Catalog {
     pub(super) index: IndexSet,
     pub(super) tail: Tail,
     pub(super) end: End,
-    /// The frame before `end` and what identifies it, where there is one.
-    last: Option<(Position, Digest)>,
+    /// The frame before `end`, where there is one.
+    last: Option<Last>,
+    /// The index folder holds runs that are not of these packs.
+    stale: bool,
     buffer: Vec<u8>,
 }
 
@@ -105,6 +87,7 @@ impl Catalog {
             tail: Tail::default(),
             end: End::START,
             last: None,
+            stale: false,
             buffer: Vec::new(),
         };
         catalog.trust_index()?;
@@ -115,34 +98,38 @@ impl Catalog {
     pub(super) fn trust_index(&mut self) -> Result<()> {
         self.tail.truncate(0);
         (self.end, self.last) = match self.verified()? {
-            Some((end, last)) => (end, Some(last)),
+            Some(last) => (End::behind(last.at, &last.fixed), Some(last)),
             None => (End::START, None),
         };
-        self.index.forget_after(self.end.seq - 1);
+        self.forget_after(self.end.seq - 1);
         Ok(())
     }
 
-    /// Finds the newest run of the index whose last row is in the packs as it says, and returns where that row ends.
-    fn verified(&mut self) -> Result<Option<(End, (Position, Digest))>> {
+    fn forget_after(&mut self, seq: u64) {
+        self.stale |= self.index.last() > seq;
+        self.index.forget_after(seq);
+    }
+
+    /// Finds the newest run of the index whose last row is in the packs as it says, and returns that row.
+    fn verified(&mut self) -> Result<Option<Last>> {
         let boundaries: Vec<(u64, Digest)> = self.index.boundaries().collect();
         for (seq, mark) in boundaries {
-            if let Some((at, fixed)) = self.indexed(seq)?
-                && fixed.header.seq == seq
-                && pack::mark(&fixed.header, &fixed.head) == mark
+            if let Some(last) = self.indexed(seq)?
+                && last.fixed.header.seq == seq
+                && last.mark() == mark
             {
-                let end = Position { offset: at.offset + fixed.frame_len(), ..at };
-                return Ok(Some((End { at: end, seq: seq + 1 }, (at, mark))));
+                return Ok(Some(last));
             }
         }
         Ok(None)
     }
 
-    fn indexed(&mut self, seq: u64) -> Result<Option<(Position, Fixed)>> {
+    fn indexed(&mut self, seq: u64) -> Result<Option<Last>> {
         let (Ok(Some(offset)), Some(pack)) = (self.index.offset(seq), self.packs.holding(seq)?) else {
             return Ok(None);
         };
         let at = Position { pack, offset };
-        Ok(self.packs.fixed(at)?.map(|fixed| (at, fixed)))
+        Ok(self.packs.fixed(at)?.map(|fixed| Last { at, fixed }))
     }
 
     /// Gives up the part of the index from a damaged run on.
@@ -153,15 +140,15 @@ impl Catalog {
 
     /// Whether there is anything to read behind the end. Where what was read before is no longer there, begins again.
     pub(super) fn has_grown(&mut self) -> Result<bool> {
-        let len = self.packs.len(self.end.at.pack)?;
+        let len = self.packs.len(self.end.at.pack)?.unwrap_or(0);
         let rolled = self.packs.len(self.end.at.pack + 1)?.is_some();
-        if len.unwrap_or(0) == self.end.at.offset && !rolled {
+        if len == self.end.at.offset && !rolled {
             return Ok(false);
         }
         if rolled || !self.packs.knows(self.end.at.pack) {
             self.packs.list()?;
         }
-        if len.is_none_or(|len| len < self.end.at.offset) || !self.last_is_there()? {
+        if len < self.end.at.offset || !self.last_is_there()? {
             self.index.refresh()?;
             self.trust_index()?;
         }
@@ -170,16 +157,15 @@ impl Catalog {
 
     /// Whether the frame before the end is still the one that was read.
     fn last_is_there(&mut self) -> Result<bool> {
-        let Some((at, mark)) = self.last else { return Ok(true) };
-        Ok(self.packs.fixed(at)?.is_some_and(|fixed| pack::mark(&fixed.header, &fixed.head) == mark))
+        let Some(last) = self.last else { return Ok(true) };
+        Ok(self.packs.fixed(last.at)?.is_some_and(|fixed| Last { at: last.at, fixed }.mark() == last.mark()))
     }
 
     /// Notes a frame that follows the end.
     pub(super) fn push(&mut self, at: Position, fixed: &Fixed) {
         self.tail.push(key(&fixed.head.sha), at);
-        self.last = Some((at, pack::mark(&fixed.header, &fixed.head)));
-        let end = Position { offset: at.offset + fixed.frame_len(), ..at };
-        self.end = End { at: end, seq: fixed.header.seq + 1 };
+        self.last = Some(Last { at, fixed: *fixed });
+        self.end = End::behind(at, fixed);
     }
 
     pub(super) const fn checkpoint(&self) -> Checkpoint {
@@ -195,19 +181,19 @@ impl Catalog {
     /// Publishes the tail as a run of the index and empties it. Returns false where the index has lost rows before the tail.
     pub(super) fn publish(&mut self) -> Result<bool> {
         self.index.refresh()?;
-        let listed = self.index.last();
-        let covered = self.verified()?.map_or(0, |(at, _)| at.seq.saturating_sub(1));
-        self.index.forget_after(covered);
-        if covered < listed {
+        let covered = self.verified()?.map_or(0, |last| last.fixed.header.seq);
+        self.forget_after(covered);
+        if self.stale {
             self.index.remove_after(covered)?;
+            self.stale = false;
         }
         let first = self.end.seq - self.tail.len() as u64;
-        let (Some(skip), Some((_, mark))) = ((covered + 1).checked_sub(first), self.last) else { return Ok(false) };
+        let (Some(skip), Some(last)) = ((covered + 1).checked_sub(first), self.last) else { return Ok(false) };
         let mut run = self.index.builder();
         for (key, at) in self.tail.rows(usize::try_from(skip).unwrap_or(usize::MAX)) {
             run.push(at.offset, [(key, 0)]);
         }
-        self.index.add(run, mark)?;
+        self.index.add(run, last.mark())?;
         self.tail.truncate(0);
         Ok(true)
     }

@@ -12,6 +12,7 @@ mod purge;
 mod reader;
 mod recover;
 mod scan;
+mod tail;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -25,6 +25,12 @@ pub(super) struct End {
 impl End {
     /// The first frame of all.
     pub(super) const START: Self = Self { at: Position { pack: 1, offset: 0 }, seq: 1 };
+
+    /// The frame behind one.
+    pub(super) const fn behind(at: Position, fixed: &Fixed) -> Self {
+        let offset = at.offset + fixed.frame_len();
+        Self { at: Position { pack: at.pack, offset }, seq: fixed.header.seq + 1 }
+    }
 }
 
 /// How far a frame's checksum holds.

@@ -11,6 +11,7 @@ use super::packs::{Fixed, Position};
 use crate::error::{LogError, Result};
 use crate::format::{frame, pack};
 use crate::hash::Digest;
+use crate::index::Merge;
 use crate::medium::{MediumFile, Open, SharedMedium};
 
 /// A pack that is this long in bytes gets no further group.
@@ -180,7 +181,8 @@ impl BodyWriter {
 
     /// Hands the bodies that are only in memory to the index if there are at least `min_rows`; returns whether it did.
     ///
-    /// The index may then be due a [merge](Self::merge_index).
+    /// A reader that looks for one of the bodies behind the index reads them all: about 0.2 ms for a thousand. The index may be
+    /// due a [merge](Self::merge_index) afterwards.
     pub fn publish_index(&mut self, min_rows: usize) -> Result<bool> {
         self.check()?;
         if self.catalog.tail.len() < min_rows.max(1) {
@@ -201,7 +203,12 @@ impl BodyWriter {
         Ok(true)
     }
 
-    /// Does one merge of the index that is due; returns whether there was one.
+    /// Returns the merge of the index that is due, to be run on another thread.
+    pub fn merge_due(&self) -> Option<Merge> {
+        self.catalog.index.merge_due()
+    }
+
+    /// Does one merge of the index that is due, here; returns whether there was one.
     pub fn merge_index(&mut self) -> Result<bool> {
         self.catalog.index.merge_step()
     }

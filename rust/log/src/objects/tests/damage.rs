@@ -224,3 +224,29 @@ fn a_lost_pack_loses_only_what_it_held() {
         assert_eq!(get(&reader, &bodies[39]), found(&bodies[39]));
     }
 }
+
+#[test]
+fn damage_that_no_crash_leaves_is_left_as_it_is() {
+    let (medium, bodies) = packs(false);
+    let mut whole_damage = 0;
+    for name in pack_names(&medium) {
+        let bytes = pack_bytes(&medium, &name);
+        let ends = frame_ends(&bytes);
+        // Not the last frame: with it, damage may be a crash's.
+        for start in &ends[..ends.len() - 2] {
+            for at in [start + 2, start + 40] {
+                let image = medium.copy();
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 0x40;
+                set_pack(&image, &name, &damaged);
+                let mut writer = writer(&image);
+                assert_eq!(pack_bytes(&image, &name), damaged);
+                append(&mut writer, &bodies[..1]);
+                writer.flush().unwrap();
+                assert!(reader(&image).iterate().unwrap().any(|stored| stored.is_err()));
+                whole_damage += 1;
+            }
+        }
+    }
+    assert!(whole_damage > 10);
+}

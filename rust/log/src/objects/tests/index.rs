@@ -39,9 +39,9 @@ fn a_missing_damaged_or_foreign_index_changes_no_answer() {
     for path in index_names(&cut) {
         cut.open(&path, Open::Write).unwrap().set_len(5000).unwrap();
     }
-    // Another store's index, with as many rows.
+    // Another store's index, with more rows.
     let foreign = super::medium();
-    many(&foreign, 151);
+    many(&foreign, 400);
     let other = medium.copy();
     for path in index_names(&other) {
         other.remove(&path).unwrap();
@@ -171,4 +171,50 @@ fn opening_reads_only_what_is_behind_the_index() {
     assert!(read.iter().all(|read| *read < 10_000), "{read:?}");
     assert!(pack_names(&medium).len() > 20);
     all_found(&medium, &all);
+}
+
+#[test]
+fn a_reader_notices_that_what_it_read_was_cut_and_written_anew() {
+    let medium = medium();
+    let mut writer = writer(&medium);
+    append(&mut writer, &bodies(3));
+    writer.flush().unwrap();
+    let kept = pack_bytes(&medium, "001.pack");
+    let reader = reader(&medium);
+    append(&mut writer, &[noise(1, 100), noise(2, 100)]);
+    writer.flush().unwrap();
+    assert_eq!(get(&reader, &noise(2, 100)), found(&noise(2, 100)));
+    // A group whose sync failed, as far as a reader can see.
+    set_pack(&medium, "001.pack", &kept);
+    let anew = [noise(3, 70), noise(4, 300), noise(5, 70)];
+    let mut writer = super::writer(&medium);
+    append(&mut writer, &anew);
+    writer.flush().unwrap();
+    for body in &anew {
+        assert_eq!(get(&reader, body), found(body));
+    }
+    assert_eq!(get(&reader, &noise(2, 100)), Body::Absent);
+}
+
+#[test]
+fn an_index_does_not_outlive_what_it_points_to() {
+    // Another process wrote a group and died before its sync.
+    let other = super::medium();
+    let mut writer = super::writer(&other);
+    append(&mut writer, &(0..12).map(|n| noise(n, 150)).collect::<Vec<_>>());
+    writer.flush().unwrap();
+    let group = pack_bytes(&other, "001.pack");
+    let medium = super::medium();
+    let file = medium.open(&Path::new(OBJECTS).join("001.pack"), Open::Create).unwrap();
+    file.write_all_at(&group, 0).unwrap();
+    let mut writer = super::writer(&medium);
+    assert!(writer.publish_index(1).unwrap());
+    let mut survived = 0;
+    for seed in 0..60 {
+        let image = medium.crash_image_with(seed);
+        survived += usize::from(!index_names(&image).is_empty());
+        drop(super::writer(&image));
+        all_good(&image);
+    }
+    assert!(survived > 10, "{survived}");
 }

@@ -175,3 +175,16 @@ fn a_reader_that_is_open_sees_the_purge() {
     medium.fail(Fault::nth(Op::Read, 1));
     assert!(reader.get(&sha(&kept[0])).is_err(), "an error is not an absence");
 }
+
+#[test]
+fn a_body_that_another_process_purged_is_stored_again() {
+    let medium = medium();
+    let mut one = writer(&medium);
+    append(&mut one, &[b"body".to_vec()]);
+    one.flush().unwrap();
+    purge_all(&medium, &[b"body".to_vec()]).unwrap();
+    one.refresh().unwrap();
+    append(&mut one, &[b"body".to_vec()]);
+    one.flush().unwrap();
+    assert_eq!(get(&reader(&medium), b"body"), found(b"body"));
+}
