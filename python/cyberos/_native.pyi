@@ -58,7 +58,7 @@ class Writer:
         lease: str = "",
         max_segment_bytes: int | None = None,
     ) -> Writer:
-        """Opens the store after recovery. `patience` is in seconds; `lease` is what others are told about the holder."""
+        """Opens the store after recovery. `patience` is in seconds; `lease` tells others who holds it."""
     def submit(self, requests: list[tuple[Any, ...]]) -> list[Receipt]:
         """Carries out requests in order, all or none, in one commit; returns when they are acknowledged.
 
@@ -69,7 +69,7 @@ class Writer:
     def last_seq(self) -> int:
         """Returns the number of the last acknowledged row that this writer knows of."""
     def recovery(self) -> tuple[int, bool, str | None]:
-        """Returns what opening found: rows accepted beyond the tip, whether the log was another program's, a torn tail."""
+        """Returns what opening found: rows accepted beyond the tip, whether the log was taken over, a torn tail."""
     def close(self) -> None:
         """Makes working files durable and the indexes current, as far as that is due."""
     def rebuild(self) -> None:

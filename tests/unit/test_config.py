@@ -22,7 +22,7 @@ def parse(value):
 
 def test_a_new_manifest_reads_back():
     loaded = config.parse(config.new_manifest("an-id", 0))
-    assert loaded == config.Config(store_id="an-id", created_at="1970-01-01T00:00:00Z")
+    assert loaded == config.Config(store_id="an-id", created_at="1970-01-01T00:00:00Z", keeps_tip=True)
 
 
 def test_upstreams_manifest_has_the_defaults():

@@ -30,6 +30,23 @@ INTERRUPTED: Final = 128 + 2
 BROKEN_PIPE: Final = 128 + 13
 
 COMMANDS: Final = {
+    "init": Entry("cyberos.cli.commands.init", "init", "Make an empty store"),
+    "put": Entry("cyberos.cli.commands.put", "put", "Give a memory new content"),
+    "move": Entry("cyberos.cli.commands.move", "move", "Give a memory another path"),
+    "delete": Entry("cyberos.cli.commands.delete", "delete", "Delete a memory"),
+    "get": Entry("cyberos.cli.commands.get", "get", "Print a memory"),
+    "list": Entry("cyberos.cli.commands.list", "list_", "List the memories whose path begins with PREFIX"),
+    "history": Entry(
+        "cyberos.cli.commands.history", "history", "Show who changed a memory, when and how, newest first"
+    ),
+    "show": Entry("cyberos.cli.commands.show", "show", "Print a memory as it was at a row or a time"),
+    "diff": Entry("cyberos.cli.commands.diff", "diff", "Show what changed in a memory between two rows or times"),
+    "blame": Entry("cyberos.cli.commands.blame", "blame", "Show who wrote each line of a memory"),
+    "restore": Entry("cyberos.cli.commands.restore", "restore", "Give a memory the content it had at a row or a time"),
+    "verify": Entry(
+        "cyberos.cli.commands.verify", "verify", "Check the log: frames, order, links, hashes, Merkle peaks"
+    ),
+    "acl": Entry("cyberos.cli.commands.acl", "acl", "Show who may write where"),
     "protocol": Entry("cyberos.cli.commands.protocol", "protocol", "Show what the store's owner has approved"),
     "version": Entry("cyberos.cli.commands.version", "version", "Print the version"),
 }

@@ -43,6 +43,32 @@ def write_lines(lines: Iterable[str]) -> None:
         sys.stdout.write(line + "\n")
 
 
+def write_warnings(warnings: Iterable[str]) -> None:
+    """Writes warnings to standard error."""
+    for warning in warnings:
+        sys.stderr.write(f"warning: {printable(warning)}\n")
+
+
+def flush() -> None:
+    """Hands over what was written to standard output so far."""
+    sys.stdout.flush()
+
+
+def json_line(value: object) -> str:
+    """Returns a result as JSON in one line."""
+    return encode_json(value).decode().rstrip("\n")
+
+
+def text_or_base64(content: bytes) -> str | dict[str, str]:
+    """Returns content for JSON: as text where it is UTF-8, else as `{"base64": …}`."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        import base64
+
+        return {"base64": base64.b64encode(content).decode()}
+
+
 def write_bytes(data: bytes) -> None:
     """Writes bytes to standard output untouched."""
     sys.stdout.flush()

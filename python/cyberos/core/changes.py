@@ -28,7 +28,7 @@ class Put:
         expected: str | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        """`extra` are further keys of the row's `extra`. `expected` is a SHA-256 in hexadecimal, `""` for no memory, `None` for anything."""
+        """`expected` is a SHA-256, `""` for no memory, `None` for anything; `extra` goes into the row."""
         try:
             body = content.encode() if isinstance(content, str) else bytes(content)
         except UnicodeEncodeError as error:

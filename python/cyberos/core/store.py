@@ -33,7 +33,9 @@ def init(folder: str | os.PathLike[str]) -> Path:
         manifest = config.new_manifest(f"store-{uuid.uuid4().hex[:12]}", clock.now_ns())
         _write(root / layout.MANIFEST, manifest)
     except OSError as error:
-        raise IoFailure(f"cannot make a store at {root}: {error.strerror}", file=os.fspath(root), errno=error.errno) from error
+        raise IoFailure(
+            f"cannot make a store at {root}: {error.strerror}", file=os.fspath(root), errno=error.errno
+        ) from error
     return root
 
 

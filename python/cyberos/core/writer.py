@@ -1,7 +1,7 @@
 """The one writer of a store's memories.
 
-Every change is checked (path, size, access list), handed to the compiled core, and acknowledged when its row is durable.
-Any number of threads may share a writer, and other processes may write to the same store at the same time.
+Every change is checked (path, size, access list), handed to the compiled core, and acknowledged when its row is
+durable. Any number of threads may share a writer, and other processes may write to the same store at the same time.
 """
 
 import json
@@ -118,8 +118,8 @@ class Writer:
     ) -> list[Receipt]:
         """Carries out changes in order, all or none, in one commit.
 
-        `actors` and `times` (nanoseconds since 1970) say who made each change and when, where that was not this writer's
-        actor now. `session_id` is noted in each row; without it that of the session that is active, if any (`""`: none).
+        `actors` and `times` (nanoseconds since 1970) say who made each change and when, where that was not this
+        writer's actor now. `session_id` goes into each row; without it that of the active session, if any (`""`: none).
         """
         rules = access.rules(self.store_path)
         session_id = self._active_session() if session_id is None else session_id
@@ -164,7 +164,7 @@ class Writer:
         return self._config
 
     def recovery(self) -> tuple[int, bool, str | None]:
-        """Returns what opening found: rows accepted beyond the tip, whether the log was another program's, a torn tail."""
+        """Returns what opening found: rows accepted beyond the tip, whether the log was taken over, a torn tail."""
         return self._native.recovery()
 
     def rebuild(self) -> None:

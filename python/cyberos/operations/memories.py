@@ -46,7 +46,7 @@ def put(
 ) -> Changed:
     """Gives a memory new content."""
     with Writer(store, actor=actor) as writer:
-        return _changed(path, writer.put(path, content, meta, session_id=session_id))
+        return changed_of(path, writer.put(path, content, meta, session_id=session_id))
 
 
 def put_if(
@@ -61,24 +61,23 @@ def put_if(
 ) -> Changed:
     """Gives a memory new content where it holds what is expected (`None`: where there is none)."""
     with Writer(store, actor=actor) as writer:
-        return _changed(path, writer.put_if(path, content, expected, meta, session_id=session_id))
+        return changed_of(path, writer.put_if(path, content, expected, meta, session_id=session_id))
 
 
 def move(store: str, src: str, dst: str, *, actor: str, session_id: str | None = None) -> Changed:
     """Gives a memory another path."""
     with Writer(store, actor=actor) as writer:
-        return _changed(dst, writer.move(src, dst, session_id=session_id))
+        return changed_of(dst, writer.move(src, dst, session_id=session_id))
 
 
-def delete(
-    store: str, path: str, mode: Mode, reason: str, *, actor: str, session_id: str | None = None
-) -> Changed:
+def delete(store: str, path: str, mode: Mode, reason: str, *, actor: str, session_id: str | None = None) -> Changed:
     """Deletes a memory."""
     with Writer(store, actor=actor) as writer:
-        return _changed(path, writer.delete(path, mode=mode, reason=reason, session_id=session_id))
+        return changed_of(path, writer.delete(path, mode=mode, reason=reason, session_id=session_id))
 
 
-def _changed(path: str, receipt: Receipt) -> Changed:
+def changed_of(path: str, receipt: Receipt) -> Changed:
+    """Returns a receipt as the surfaces show it."""
     return Changed(
         path=path,
         seq=receipt.seq,

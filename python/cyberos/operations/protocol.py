@@ -1,10 +1,8 @@
 """What a store's owner has approved."""
 
-import hashlib
 from typing import NamedTuple
 
 from cyberos.core import protocol
-from cyberos.core.writer import Writer
 
 
 class Section(NamedTuple):
@@ -33,6 +31,10 @@ class Approved(NamedTuple):
 
 def approve(store: str, phrase: str, *, actor: str) -> Approved:
     """Adds the section that `phrase` approves to the store's AGENTS.md, and records the approval as a row."""
+    import hashlib
+
+    from cyberos.core.writer import Writer
+
     amendment = protocol.amendment_for(phrase)
     text = protocol.load(store)
     amended = protocol.amended(text, amendment)

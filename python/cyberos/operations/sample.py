@@ -9,9 +9,12 @@ from cyberos.core.writer import Writer
 
 _ACTORS: Final = ("coding-agent", "claude-code-hook", "dream-applier", "reviewer", "stephen")
 _WORDS: Final = (
-    "alpha", "branch", "cache", "deploy", "error", "fallback", "gateway", "handler", "index", "journal", "kernel", "ledger",
+    "alpha", "branch", "cache", "deploy", "error", "fallback", "gateway", "handler", "index", "journal", "kernel",
+    "ledger",
     "metric", "node", "offset", "policy", "queue", "retry", "schema", "token", "upload", "vault", "worker", "zone",
 )  # fmt: skip
+# Shares of all rows; the rest are puts.
+_MOVES, _DELETES, _RECORDS = 0.04, 0.03, 0.10
 _CHUNK: Final = 4_096
 _NS: Final = 1_000_000_000
 # The made-up work fills these days, so that segments, ages and months differ.
@@ -92,12 +95,12 @@ class _Work:
         memory = self._all[number]
         sort = self._dice.random()
         if number in self._living:
-            if sort < 0.04:
+            if sort < _MOVES:
                 return self._move(memory)
-            if sort < 0.07 and number:  # the hottest memory lives for ever
+            if sort < _MOVES + _DELETES and number:  # the hottest memory lives for ever
                 self._living.discard(number)
                 return Delete(memory.path, reason="superseded")
-            if sort < 0.17:
+            if sort < _MOVES + _DELETES + _RECORDS:
                 score = {"score": round(self._dice.random(), 3), "path": memory.path, "reason": "used again"}
                 return Record("memory.importance_scored", score)
         self._living.add(number)

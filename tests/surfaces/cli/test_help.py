@@ -86,7 +86,7 @@ def test_completion_imports_no_command():
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
-        env={"_CYBEROS_COMPLETE": "zsh_complete", "COMP_WORDS": "cyberos v", "COMP_CWORD": "1"},
+        env={"_CYBEROS_COMPLETE": "zsh_complete", "COMP_WORDS": "cyberos vers", "COMP_CWORD": "1"},
         capture_output=True,
         text=True,
         check=False,

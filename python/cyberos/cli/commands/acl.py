@@ -17,14 +17,14 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def acl() -> None:
-    """Show who may write where"""
+    """Show who may write where."""
 
 
 @click.command(cls=Command)
 @click.argument("path")
 @pass_settings
 def explain(settings: Settings, path: str) -> None:
-    """Say whether the actor may write a path, and which line decides it
+    """Say whether the actor may write a path, and which line decides it.
 
     The actor is that of --actor or CYBEROS_ACTOR, else the user.
     """

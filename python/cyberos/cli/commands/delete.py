@@ -14,8 +14,13 @@ from cyberos.operations import memories
 
 @click.command(cls=Command)
 @click.argument("path")
-@click.option("--mode", type=click.Choice(["tombstone", "purge"]), default="tombstone", show_default=True,
-              help="Keep the versions readable, or erase them")
+@click.option(
+    "--mode",
+    type=click.Choice(["tombstone", "purge"]),
+    default="tombstone",
+    show_default=True,
+    help="Keep the versions readable, or erase them",
+)
 @click.option("--reason", default="", metavar="TEXT", help="Say why; a purge needs a reason")
 @click.option("--yes", is_flag=True, help="Purge without asking")
 @click.option("--session-id", metavar="ID", help="Note the session that the change was made in")
@@ -28,7 +33,7 @@ def delete(
     yes: bool,  # noqa: FBT001, it is the option's value
     session_id: str | None,
 ) -> None:
-    """Delete a memory
+    """Delete a memory.
 
     A tombstone hides the memory and keeps its versions. A purge erases every version that `cyberos history PATH` shows,
     also under former names; that it happened, and why, stays in the log.

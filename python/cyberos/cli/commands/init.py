@@ -16,9 +16,9 @@ from cyberos.operations import memories
 @click.argument("folder", required=False)
 @pass_settings
 def init(settings: Settings, folder: str | None) -> None:
-    """Make an empty store
+    """Make an empty store.
 
-    FOLDER is the store itself; without it, and without --store, the store is .cyberos/memory/store in the current folder.
+    FOLDER is the store itself; without it, and without --store, it is .cyberos/memory/store in the current folder.
     """
     where = folder or settings.named_store or os.path.join(os.getcwd(), layout.IN_PROJECT)
     output.emit(memories.init(where), _human, as_json=settings.json)

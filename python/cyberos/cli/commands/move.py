@@ -14,7 +14,7 @@ from cyberos.operations import memories
 @click.option("--session-id", metavar="ID", help="Note the session that the change was made in")
 @pass_settings
 def move(settings: Settings, src: str, dst: str, session_id: str | None) -> None:
-    """Give a memory another path
+    """Give a memory another path.
 
     Nothing may be at DST. The memory's history stays whole: `cyberos history DST` shows it under both names.
     """

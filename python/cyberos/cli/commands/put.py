@@ -28,7 +28,7 @@ def put(
     if_absent: bool,  # noqa: FBT001, it is the option's value
     session_id: str | None,
 ) -> None:
-    """Give a memory new content
+    """Give a memory new content.
 
     The content is that of FILE, or standard input.
     """

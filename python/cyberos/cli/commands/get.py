@@ -1,0 +1,24 @@
+"""`cyberos get`."""
+
+import click
+
+from cyberos import clock
+from cyberos.cli import output
+from cyberos.cli.options import Command
+from cyberos.cli.settings import Settings, pass_settings
+from cyberos.operations import reading
+
+
+@click.command(cls=Command)
+@click.argument("path")
+@click.option("--at", metavar="SEQ|TIME", help="As it was at this row or time")
+@pass_settings
+def get(settings: Settings, path: str, at: str | None) -> None:
+    """Print a memory."""
+    memory = reading.get(settings.store(), path, clock.parse_at(at) if at else None)
+    if memory.edited:
+        output.write_warnings([f"{path} was edited by hand; the next write to it records that"])
+    if settings.json:
+        output.write_json({**memory._asdict(), "content": output.text_or_base64(memory.content)})
+    else:
+        output.write_bytes(memory.content)

@@ -1,0 +1,105 @@
+"""`cyberos history`."""
+
+from collections.abc import Iterator
+
+import click
+
+from cyberos.cli import entries, output
+from cyberos.cli.options import Command
+from cyberos.cli.settings import Settings, pass_settings
+from cyberos.errors import BadArgument
+from cyberos.operations import history as operations
+
+_LIMIT = 10
+_LIMIT_ALL_PATHS = 100
+
+
+class _Limit(click.ParamType):  # type: ignore[type-arg]  # generic only in newer releases
+    """A number of entries, 1 or more, or `all`."""
+
+    name = "n|all"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if value == "all":
+            return 0
+        if isinstance(value, str) and value.isascii() and value.isdigit() and 0 < int(value) < 1 << 63:
+            return int(value)
+        return self.fail(f"{value!r} is not a number of entries: give 1 or more, or all", param, ctx)
+
+
+@click.command(cls=Command)
+@click.argument("path", required=False)
+@click.option("--limit", type=_Limit(), metavar="N|all", help="Show at most N entries [10; 100 with --all-paths]")
+@click.option("--chronological", is_flag=True, help="Show the oldest of them first")
+@click.option("--no-follow-moves", is_flag=True, help="Stop at the move that brought the memory to this name")
+@click.option("--show-body", is_flag=True, help="Show what changed in the body")
+@click.option("--since", metavar="TIME", help="Leave out what is older: 24h, 7d, 30d or an ISO time")
+@click.option("--all-paths", is_flag=True, help="Show what happened to any memory")
+@click.option(
+    "--filter", "filters", multiple=True, metavar="K=V", help="Keep rows by actor, kind, session_id or dream_id"
+)
+@click.option("--follow", is_flag=True, help="Then wait, and show new rows as they are written")
+@pass_settings
+def history(
+    settings: Settings,
+    path: str | None,
+    limit: int | None,
+    chronological: bool,  # noqa: FBT001, it is the option's value
+    no_follow_moves: bool,  # noqa: FBT001
+    show_body: bool,  # noqa: FBT001
+    since: str | None,
+    all_paths: bool,  # noqa: FBT001
+    filters: tuple[str, ...],
+    follow: bool,  # noqa: FBT001
+) -> None:
+    """Show who changed a memory, when and how, newest first.
+
+    The history goes on under former names. Each entry says what changed in the frontmatter since the version before;
+    --show-body adds the body. Nothing is written.
+    """
+    if all_paths == (path is not None):
+        what = "--all-paths takes no path" if all_paths else "name a memory's path, or give --all-paths"
+        raise BadArgument(what, argument="PATH")
+    default = _LIMIT_ALL_PATHS if all_paths else _LIMIT
+    pairs = entries.parse_filters(filters)
+    store = settings.store()
+    result = operations.history(
+        store,
+        path,
+        limit=default if limit is None else limit or None,
+        chronological=chronological,
+        follow_moves=not no_follow_moves,
+        since=since,
+        filters=pairs,
+    )
+    output.write_warnings(result.warnings)
+    if settings.json and not follow:
+        output.write_json([operations.entry_json(entry, show_body=show_body) for entry in result.entries])
+        return
+    if not result.entries and not follow:
+        output.write_lines([f"No history for {path!r}." if path is not None else "No history yet."])
+        return
+    if follow and not chronological:
+        result.entries.reverse()  # what comes next is newer
+    render = entries.renderer(settings, show_body=show_body)
+    output.write_lines(line for entry in result.entries for line in render(entry))
+    if follow:
+        _follow(store, path, render, follow_moves=not no_follow_moves, filters=pairs)
+
+
+def _follow(
+    store: str, path: str | None, render: entries.Render, *, follow_moves: bool, filters: list[tuple[str, str]]
+) -> None:
+    live = operations.follow(store, path, follow_moves=follow_moves, filters=filters, wait=_ticks())
+    for entry in live:
+        output.write_lines(render(entry))
+        output.flush()
+
+
+def _ticks() -> Iterator[None]:
+    import time
+
+    output.flush()
+    while True:
+        yield
+        time.sleep(0.2)

@@ -1,0 +1,30 @@
+"""`cyberos list`."""
+
+from collections.abc import Iterator
+
+import click
+
+from cyberos import clock
+from cyberos.cli import output
+from cyberos.cli.options import Command
+from cyberos.cli.settings import Settings, pass_settings
+from cyberos.operations import reading
+
+
+@click.command(cls=Command, name="list")
+@click.argument("prefix", default="")
+@click.option("--at", metavar="SEQ|TIME", help="As they were at this row or time")
+@pass_settings
+def list_(settings: Settings, prefix: str, at: str | None) -> None:
+    """List the memories whose path begins with PREFIX."""
+    listing = reading.list_memories(settings.store(), prefix, clock.parse_at(at) if at else None)
+    output.write_warnings(listing.warnings)
+    if settings.json:
+        output.write_json(output.to_dict(listing.memories))
+    else:
+        output.write_lines(_human(listing))
+
+
+def _human(listing: reading.Listing) -> Iterator[str]:
+    for memory in listing.memories:
+        yield f"[{memory.seq:>6}] {memory.ts[:19]}Z {output.printable(memory.path)}"

@@ -1,0 +1,53 @@
+"""`cyberos verify`."""
+
+from collections.abc import Iterator
+
+import click
+
+from cyberos.cli import output
+from cyberos.cli.options import Command
+from cyberos.cli.settings import Settings, pass_settings
+from cyberos.errors import Kind
+from cyberos.operations import verify as operations
+
+
+@click.command(cls=Command)
+@click.option("--deep", is_flag=True, help="Hash every kept version again as well")
+@pass_settings
+def verify(settings: Settings, deep: bool) -> Kind | None:  # noqa: FBT001, it is the option's value
+    """Check the log: frames, order, links, hashes, Merkle peaks.
+
+    Ends with 1 where something is wrong. Nothing is changed; `cyberos doctor` checks more and can repair.
+    """
+    with output.Progress("verifying") as progress:
+        result = operations.verify(
+            settings.store(), deep=deep, progress=lambda _what, done, total: progress(done, total)
+        )
+    output.emit(result, _human, as_json=settings.json)
+    return None if result.ok else Kind.FINDINGS
+
+
+def _human(result: operations.Verified) -> Iterator[str]:
+    for finding in result.findings:
+        yield f"{finding.check}: {_place(finding)}: {output.printable(finding.what)}"
+    for note in result.notes:
+        yield f"note: {_place(note)}: {output.printable(note.what)}"
+    if result.truncated:
+        yield "there is more; this list is cut"
+    verdict = "ok" if result.ok else f"{len(result.findings)} findings"
+    yield f"{verdict}: {result.rows:,} rows in {result.segments} segments, {result.bytes:,} bytes"
+    if result.bodies is not None:
+        yield f"{result.bodies:,} kept versions hashed again, {result.purged:,} purged"
+    if result.chain:
+        yield f"last row {result.last_seq}, chain {result.chain}"
+    if result.root:
+        yield f"Merkle root {result.root}"
+
+
+def _place(finding: operations.Finding) -> str:
+    where = output.printable(finding.file)
+    if finding.offset is not None:
+        where += f" at byte {finding.offset}"
+    if finding.seq is not None:
+        where += f" (row {finding.seq})"
+    return where

@@ -1,0 +1,111 @@
+"""How history entries are written for people."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from cyberos import clock
+from cyberos.cli import output
+from cyberos.cli.settings import Settings
+from cyberos.core.history import HistoryEntry
+from cyberos.errors import BadArgument
+from cyberos.operations import history as operations
+
+Render = Callable[[HistoryEntry], Iterator[str]]
+
+_INDENT: Final = " " * 9
+_SHORT: Final = 8
+# What `extra` says, in the order it is told.
+_ANNOTATIONS: Final = (
+    ("dream_id", "via dream {:.8}…"),
+    ("proposal_id", "(proposal {})"),
+    ("session_id", "during session {}"),
+    ("invocation", "via {}"),
+    ("imported_from", "imported from {}"),
+    ("merged_into", "merged into {}"),
+)
+
+
+def parse_filters(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Returns the filters of `k=v …`."""
+    filters = []
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not value:
+            raise BadArgument(f"--filter takes K=V, not {pair!r}", argument="--filter")
+        filters.append((key, value))
+    return filters
+
+
+def renderer(settings: Settings, *, show_body: bool) -> Render:
+    """Returns what writes one entry: lines for people, or one line of JSON."""
+    if settings.json:
+        return lambda entry: iter([output.json_line(operations.entry_json(entry, show_body=show_body))])
+    import sys
+
+    paint = output.paint if output.use_color(settings.color, sys.stdout) else _plain
+    return lambda entry: _lines(entry, show_body=show_body, paint=paint)
+
+
+def _plain(text: str, *_styles: str) -> str:
+    return text
+
+
+def _lines(entry: HistoryEntry, *, show_body: bool, paint: Callable[..., str]) -> Iterator[str]:
+    body = f"{entry.body_hash[:_SHORT]}…" if entry.body_hash else "—"
+    row = f"[{entry.seq:>6}] {clock.iso_seconds(entry.ts_ns)}"
+    head = f"{row} {_cell(entry.kind, 28)} {_cell(entry.actor, 16)} body={body}"
+    notes = [text.format(output.printable(str(entry.extra[key]))) for key, text in _ANNOTATIONS if key in entry.extra]
+    if (target := _moved(entry)) is not None:
+        notes.insert(0, target)
+    yield " ".join([paint(head, "yellow"), *notes])
+    if diff := entry.frontmatter_diff:
+        yield from _frontmatter(diff, paint)
+    if show_body:
+        yield from _body(entry, paint)
+
+
+def _cell(text: str, width: int) -> str:
+    return f"{output.printable(text):<{width}}"
+
+
+def _moved(entry: HistoryEntry) -> str | None:
+    if entry.kind not in ("move", "rename"):
+        return None
+    target = entry.extra.get("to") or entry.extra.get("dst")
+    return f"{output.printable(entry.path)} → {output.printable(str(target))}" if target else None
+
+
+def _frontmatter(diff: dict[str, Any], paint: Callable[..., str]) -> Iterator[str]:
+    if "unparseable" in diff:
+        yield f"{_INDENT}frontmatter cannot be read: {output.printable(str(diff['unparseable']))}"
+        yield from _diff_lines(diff.get("diff") or "", paint)
+        return
+    for name, change in diff["changed"].items():
+        yield f"{_INDENT}~ {output.printable(name)}: {change['old']!r} → {change['new']!r}"
+    for name, value in diff["added"].items():
+        yield paint(f"{_INDENT}+ {output.printable(name)}: {value!r}", "green")
+    for name, value in diff["removed"].items():
+        yield paint(f"{_INDENT}- {output.printable(name)}: {value!r}", "red")
+
+
+def _body(entry: HistoryEntry, paint: Callable[..., str]) -> Iterator[str]:
+    diff = entry.body_diff
+    if diff:
+        yield from _diff_lines(diff, paint)
+    elif (reason := entry.body_diff_reason) in _REASONS:
+        yield f"{_INDENT}({_REASONS[str(reason)]})"
+
+
+_REASONS: Final = {
+    "purged": "the content was purged",
+    "unavailable": "the content was never kept: the log holds only its hash",
+    "binary": "the content is binary",
+    "too_large": "the content is too large to compare",
+}
+
+
+def _diff_lines(diff: str, paint: Callable[..., str]) -> Iterator[str]:
+    for line in diff.rstrip("\n").split("\n"):
+        text = output.printable(line, keep="\t")
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+        yield _INDENT + (paint(text, style) if style else text)

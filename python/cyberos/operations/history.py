@@ -1,0 +1,149 @@
+"""History, and comparing versions: the shapes that the command line, REST and MCP share."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from cyberos import clock
+from cyberos.core import history as core
+from cyberos.core.history import HistoryEntry
+from cyberos.core.reader import AuditChainReader, describe
+
+
+class History(NamedTuple):
+    """The entries of a history, newest first unless asked for the other way round, and what could not be read."""
+
+    entries: list[HistoryEntry]
+    warnings: list[str]
+
+
+class Shown(NamedTuple):
+    """A version of a memory."""
+
+    path: str
+    seq: int
+    ts: str
+    body_hash: str
+    content: bytes
+
+
+class Difference(NamedTuple):
+    """What changed between two versions: `body_diff` is a unified diff, null with a reason."""
+
+    old: dict[str, Any]
+    new: dict[str, Any]
+    frontmatter_diff: dict[str, Any]
+    body_diff: str | None
+    body_diff_reason: str | None
+
+
+class BlamedLine(NamedTuple):
+    """A line, and the row that wrote it; nulls where the versions that could tell are not kept."""
+
+    line: str
+    seq: int | None
+    ts: str | None
+    actor: str | None
+    path: str | None
+    session_id: str | None
+
+
+def history(
+    store: str,
+    path: str | None,
+    *,
+    limit: int | None = 10,
+    chronological: bool = False,
+    follow_moves: bool = True,
+    since: str | None = None,
+    filters: Iterable[tuple[str, str]] = (),
+) -> History:
+    """Returns what happened to a memory; with `path` `None` to all of them. `since` is an age or a time."""
+    moment = None if since is None else clock.to_datetime(clock.parse_time(since))
+    walked = core.walk(store, path, follow_moves, moment, limit, filters=filters)
+    if chronological:
+        walked.reverse()
+    return History(walked, [describe(damage) for damage in walked.damages])
+
+
+def entry_json(entry: HistoryEntry, *, show_body: bool) -> dict[str, Any]:
+    """Returns an entry as JSON has it: every field, the body diff structured, null with a reason."""
+    lines = entry.body_lines() if show_body else None
+    reason = (entry.body_diff_reason if show_body else "not_asked") if lines is None else None
+    return {
+        "seq": entry.seq,
+        "ts": clock.iso_exact(entry.ts_ns),
+        "kind": entry.kind,
+        "actor": entry.actor,
+        "path": entry.path,
+        "body_hash": entry.body_hash,
+        "frontmatter_diff": entry.frontmatter_diff,
+        "body_diff": lines,
+        "body_diff_reason": reason,
+        "extra": entry.extra,
+    }
+
+
+def follow(
+    store: str,
+    path: str | None,
+    *,
+    follow_moves: bool = True,
+    filters: Iterable[tuple[str, str]] = (),
+    wait: Iterator[None],
+) -> Iterator[HistoryEntry]:
+    """Yields new entries as they are written, oldest first; looks again each time `wait` yields.
+
+    A memory that is moved away is followed no further: its new name has a history of its own.
+    """
+    reader = AuditChainReader(store)
+    last = reader.last_seq()
+    pairs = list(filters)
+    for _ in wait:
+        newest = reader.last_seq()
+        if newest > last:
+            walked = core.walk(store, path, follow_moves, filters=pairs, reader=reader, above=last)
+            yield from reversed(walked)
+            last = max(newest, walked[0].seq if walked else 0)
+
+
+def show(store: str, path: str, at: clock.At | None) -> Shown:
+    """Returns a version of a memory."""
+    version, content = core.show(store, path, at)
+    return Shown(version.path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256, content)
+
+
+def diff(store: str, path: str, old: clock.At, new: clock.At | None) -> Difference:
+    """Returns what changed between two versions; `new` is now where it is `None`."""
+    before, after, comparison = core.diff(store, path, old, new)
+    return Difference(
+        old=_version_json(before),
+        new=_version_json(after),
+        frontmatter_diff=comparison.frontmatter(),
+        body_diff=comparison.unified(),
+        body_diff_reason=comparison.incomparable,
+    )
+
+
+def blame(store: str, path: str, at: clock.At | None) -> list[BlamedLine]:
+    """Returns each line of a version with the row that wrote it."""
+    _, lines = core.blame(store, path, at)
+    return [
+        BlamedLine(
+            line=line,
+            seq=row.seq if row else None,
+            ts=clock.iso_exact(row.ts_ns) if row else None,
+            actor=row.actor if row else None,
+            path=row.name if row else None,
+            session_id=row.extra.get("session_id") if row else None,
+        )
+        for line, row in lines
+    ]
+
+
+def _version_json(version: Any) -> dict[str, Any]:
+    return {
+        "path": version.path,
+        "seq": version.seq,
+        "ts": clock.iso_exact(version.ts_ns),
+        "body_hash": version.content_sha256,
+    }

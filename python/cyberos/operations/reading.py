@@ -1,0 +1,74 @@
+"""Reading memories: as they are, and as they were."""
+
+from typing import NamedTuple
+
+from cyberos import clock, layout
+from cyberos.core import history as core
+from cyberos.core import paths
+from cyberos.core.reader import AuditChainReader, describe
+from cyberos.errors import MemoryNotFound
+
+
+class Memory(NamedTuple):
+    """A memory's content. `edited` says that the working file was changed by hand since row `seq`."""
+
+    path: str
+    seq: int | None
+    ts: str | None
+    body_hash: str
+    edited: bool
+    content: bytes
+
+
+class Listed(NamedTuple):
+    """A memory in a list: the row that gave it its content or name."""
+
+    path: str
+    seq: int
+    ts: str
+    body_hash: str
+
+
+class Listing(NamedTuple):
+    """Memories by name, and what could not be read."""
+
+    memories: list[Listed]
+    warnings: list[str]
+
+
+def get(store: str, path: str, at: clock.At | None = None) -> Memory:
+    """Returns a memory's content; with `at` the version that had this name then."""
+    paths.check_lookup(path)
+    reader = AuditChainReader(store)
+    if at is not None:
+        version, content = core.show(store, path, at, reader=reader)
+        return Memory(path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256, False, content)
+    on_disk = core.working_file(store, path)
+    known = reader.native.version_at(path)
+    if on_disk is None:
+        version, content = core.show(store, path, None, reader=reader)
+        return Memory(path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256, False, content)
+    if known is None and not path.startswith(_ROOTS):
+        raise MemoryNotFound(f"there is no memory at {path}", path=path)
+    import hashlib
+
+    sha256 = hashlib.sha256(on_disk).hexdigest()
+    edited = known is None or known.content_sha256 != sha256
+    seq, ts = (known.seq, clock.iso_exact(known.ts_ns)) if known else (None, None)
+    return Memory(path, seq, ts, sha256, edited, on_disk)
+
+
+def list_memories(store: str, prefix: str = "", at: clock.At | None = None) -> Listing:
+    """Returns the memories whose path begins with `prefix`, as they were at a point in the past or are now."""
+    reader = AuditChainReader(store)
+    seq, ts_ns = (at.seq, at.ts_ns) if at else (None, None)
+    versions, damages = reader.native.memories_at(seq=seq, ts_ns=ts_ns)
+    listed = [
+        Listed(version.path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256)
+        for version in versions
+        if version.path.startswith(prefix)
+    ]
+    return Listing(listed, [describe(damage) for damage in damages])
+
+
+_ROOTS = tuple(f"{root}/" for root in layout.MEMORY_ROOTS)
