@@ -36,27 +36,29 @@ def parse_filters(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
     return filters
 
 
-def renderer(settings: Settings, *, show_body: bool) -> Render:
-    """Returns what writes one entry: lines for people, or one line of JSON."""
+def renderer(settings: Settings, *, show_body: bool, show_path: bool) -> Render:
+    """Returns what writes one entry: lines for people (with its path or without), or one line of JSON."""
     if settings.json:
         return lambda entry: iter([output.json_line(operations.entry_json(entry, show_body=show_body))])
     import sys
 
     paint = output.paint if output.use_color(settings.color, sys.stdout) else _plain
-    return lambda entry: _lines(entry, show_body=show_body, paint=paint)
+    return lambda entry: _lines(entry, show_body=show_body, show_path=show_path, paint=paint)
 
 
 def _plain(text: str, *_styles: str) -> str:
     return text
 
 
-def _lines(entry: HistoryEntry, *, show_body: bool, paint: Callable[..., str]) -> Iterator[str]:
+def _lines(entry: HistoryEntry, *, show_body: bool, show_path: bool, paint: Callable[..., str]) -> Iterator[str]:
     body = f"{entry.body_hash[:_SHORT]}…" if entry.body_hash else "—"
     row = f"[{entry.seq:>6}] {clock.iso_seconds(entry.ts_ns)}"
     head = f"{row} {_cell(entry.kind, 28)} {_cell(entry.actor, 16)} body={body}"
     notes = [text.format(output.printable(str(entry.extra[key]))) for key, text in _ANNOTATIONS if key in entry.extra]
-    if (target := _moved(entry)) is not None:
-        notes.insert(0, target)
+    if what := _moved(entry) or _purged(entry):
+        notes.insert(0, what)
+    if show_path and _moved(entry) is None:
+        notes.insert(0, output.printable(entry.path))
     yield " ".join([paint(head, "yellow"), *notes])
     if diff := entry.frontmatter_diff:
         yield from _frontmatter(diff, paint)
@@ -73,6 +75,12 @@ def _moved(entry: HistoryEntry) -> str | None:
         return None
     target = entry.extra.get("to") or entry.extra.get("dst")
     return f"{output.printable(entry.path)} → {output.printable(str(target))}" if target else None
+
+
+def _purged(entry: HistoryEntry) -> str | None:
+    if entry.kind != "delete" or entry.extra.get("mode") != "purge":
+        return None
+    return f"purged: {output.printable(str(entry.extra.get('reason')))}"
 
 
 def _frontmatter(diff: dict[str, Any], paint: Callable[..., str]) -> Iterator[str]:

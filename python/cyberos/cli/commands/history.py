@@ -81,7 +81,7 @@ def history(
         return
     if follow and not chronological:
         result.entries.reverse()  # what comes next is newer
-    render = entries.renderer(settings, show_body=show_body)
+    render = entries.renderer(settings, show_body=show_body, show_path=all_paths)
     output.write_lines(line for entry in result.entries for line in render(entry))
     if follow:
         _follow(store, path, render, follow_moves=not no_follow_moves, filters=pairs)
