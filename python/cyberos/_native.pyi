@@ -323,3 +323,73 @@ class Blame:
 
     def ages(self) -> list[int]:
         """For each line of the newest version, how many versions before it the line appeared. Ends the work."""
+
+@final
+class Survey:
+    """Everything about one store, as it was when it was looked at."""
+
+    rows: Final[int]  # Number of whole rows
+    last_seq: Final[int]  # Number of the last whole row; 0 for an empty log
+    segments: Final[list[tuple[str, int, int]]]  # Each segment's file, first row and length
+    tip: Final[str]  # `missing`, `damaged` or `valid`
+    # The last row acknowledged and the last known to be in the working files; `None` without a tip
+    acknowledged: Final[tuple[int, int] | None]
+    torn_tail: Final[tuple[str, int, int] | None]  # A torn tail: file, offset and length
+    faults: Final[list[tuple[str, str, int, int, str]]]  # What is wrong with the log: check, file, offset, row, what
+    truncated: Final[bool]  # Whether there is more wrong than `faults` lists
+    whole: Final[bool]  # Whether the rows are whole. What is below is empty otherwise
+    # The memories: path, row, SHA-256 (empty where no row says), and whether the content is stored
+    memories: Final[list[tuple[str, int, str, bool]]]
+    lagging: Final[list[tuple[str, list[str]]]]  # Content that the working file of a path may hold while the view lags
+    kinds: Final[list[tuple[str, int, int]]]  # Kinds of row: name, number and first row
+    purges: Final[list[tuple[int, str, bool]]]  # Purges: row, path, and whether there is a reason
+    # The peaks and HEAD: `current`, `missing`, `behind` or `wrong`, and the row or what is wrong
+    peaks: Final[tuple[str, str]]
+    head: Final[tuple[str, str]]
+    # The path index: rows, rows covered, foreign rows, unusable files, and what is wrong
+    path_index: Final[tuple[int, int, int, list[str], str | None]]
+    body_index: Final[tuple[int, int, int, list[str], str | None]]  # The index of the bodies, likewise
+    body_faults: Final[list[tuple[str, int, str]]]  # Damage in the packs: file, offset and what
+    # Versions neither stored nor erased: the first row that wrote each, and its SHA-256
+    missing_bodies: Final[list[tuple[int, str]]]
+    versions: Final[int]  # Number of versions ever written
+    stored_bodies: Final[int]  # Number of bodies in the packs, erased or not
+    unreferenced: Final[int]  # Bodies that no row names
+    # Purges that left bodies behind: row, path and the bodies
+    unfinished_purges: Final[list[tuple[int, str, list[str]]]]
+
+def survey(root: str | os.PathLike[str], progress: Callable[[int], object] | None = None) -> Survey:
+    """Looks at the store at `root`. `progress` is called now and then with the number of rows verified so far."""
+
+@final
+class Repair:
+    """A store to be mended. Each method takes the store's lock and gives it back."""
+
+    def __new__(cls, root: str | os.PathLike[str], *, patience: float = 10.0, lease: str = "") -> Repair:
+        """`patience` is in seconds; `lease` is what others are told about the holder of the lock."""
+    def rebuild_tip(self) -> int:
+        """Writes the tip anew from a log that is whole from its start; returns its last row."""
+    def plan_loss(self) -> tuple[int, int, int, list[tuple[int, int]], str, str, int] | None:
+        """Returns what giving up damaged rows would mean; `None` where there is nothing to give up.
+
+        From, to, rows that are whole, ranges that are lost, what is wrong, file and offset.
+        """
+    def accept_loss(
+        self, actor: str, ts_ns: int
+    ) -> tuple[tuple[int, int, int, list[tuple[int, int]], str, str, int], list[tuple[str, str, int, str]], int]:
+        """Gives up damaged rows.
+
+        Returns what was planned, the files that were moved aside (name, new name, length and SHA-256) and the last row.
+        """
+    def finish_loss(self) -> int:
+        """Finishes giving up rows where that was interrupted; returns the row that records it."""
+    def erase(self, bodies: list[str]) -> int:
+        """Erases stored bodies, by their SHA-256 in hexadecimal; returns how many copies there were."""
+    def restore_files(self, paths: list[str]) -> list[str]:
+        """Writes working files that are missing, as far as their content is stored; returns which."""
+    def remove_leftovers(self, files: list[str]) -> None:
+        """Removes files that interrupted writes left."""
+    def drop_index(self, name: str) -> None:
+        """Removes an index, `history` or `objects`."""
+    def index_bodies(self) -> None:
+        """Indexes all bodies."""

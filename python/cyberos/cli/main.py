@@ -46,6 +46,7 @@ COMMANDS: Final = {
     "verify": Entry(
         "cyberos.cli.commands.verify", "verify", "Check the log: frames, order, links, hashes, Merkle peaks"
     ),
+    "doctor": Entry("cyberos.cli.commands.doctor", "doctor", "Check that the store is as it should be"),
     "acl": Entry("cyberos.cli.commands.acl", "acl", "Show who may write where"),
     "protocol": Entry("cyberos.cli.commands.protocol", "protocol", "Show what the store's owner has approved"),
     "version": Entry("cyberos.cli.commands.version", "version", "Print the version"),

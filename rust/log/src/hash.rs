@@ -52,6 +52,22 @@ impl Digest {
     }
 }
 
+/// Computes a digest piece by piece.
+#[derive(Debug, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Returns the digest of all bytes added.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
 /// Decodes eight hexadecimal digits at once, one per byte of a word; the second result is zero where all of them are valid.
 ///
 /// Every row of a log that is verified has two digests to decode.

@@ -2,7 +2,7 @@
 //!
 //! Pure Rust, no Python. The byte formats are described in `FORMAT.md` beside this crate; every binary position lives in
 //! [`mod@format`]. The layers, lowest first: [`medium`] (files), [`mod@format`] (bytes), [`json`] and [`row`] (payloads),
-//! [`segment`] (reading), [`index`] and [`objects`] (finding), [`log`] (appending and recovery), [`history`] and [`store`].
+//! [`segment`] (reading), [`index`] and [`objects`] (finding), [`log`] (appending and recovery), [`history`], [`store`] and [`survey`].
 
 pub mod diff;
 pub mod error;
@@ -17,6 +17,7 @@ pub mod objects;
 pub mod row;
 pub mod segment;
 pub mod store;
+pub mod survey;
 mod time;
 
 pub use error::{LogError, Result};

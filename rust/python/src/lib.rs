@@ -6,7 +6,9 @@ mod diff;
 mod errors;
 mod history;
 mod reader;
+mod repair;
 mod rows;
+mod survey;
 mod value;
 mod writer;
 mod yaml;
@@ -28,6 +30,10 @@ mod _native {
     use crate::history::{PyDamage, PyEntry, PyVersion};
     #[pymodule_export]
     use crate::reader::Reader;
+    #[pymodule_export]
+    use crate::repair::Repair;
+    #[pymodule_export]
+    use crate::survey::{Survey, survey};
     #[pymodule_export]
     use crate::value::{canonical_json, parse_json};
     #[pymodule_export]

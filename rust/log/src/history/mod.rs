@@ -11,4 +11,5 @@ pub use chain::Chain;
 pub use entry::{Entry, Older, Query, Walked};
 pub use filter::{Filter, is_memory};
 pub use rows::{Next, Step};
+pub(crate) use state::apply;
 pub use state::{At, Version};

@@ -128,7 +128,7 @@ impl Chain {
 }
 
 /// Changes the set of memories as one row says.
-pub(super) fn apply(memories: &mut BTreeMap<String, Version>, seq: u64, row: &Row<'_>) {
+pub(crate) fn apply(memories: &mut BTreeMap<String, Version>, seq: u64, row: &Row<'_>) {
     let mut carried = None;
     if let Some((source, _)) = row.move_ends() {
         carried = memories.remove(source.as_ref()).map(|version| version.sha256);

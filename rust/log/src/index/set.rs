@@ -106,6 +106,16 @@ impl IndexSet {
         self.runs.iter().rev().map(|run| (run.header().last, run.header().mark))
     }
 
+    /// Returns the names of runs that are in the folder and of no use: unreadable, or of rows that these do not continue.
+    pub fn unusable(&self) -> impl Iterator<Item = &str> {
+        let cover: Vec<Span> = self.runs.iter().map(|run| candidate(run).span).collect();
+        let of_use = move |name: &str| match cover::parse_run_name(name) {
+            Some(span) => cover.contains(&span) || cover::is_leftover(name, &cover),
+            None => true,
+        };
+        self.names.iter().map(String::as_str).filter(move |name| !of_use(name))
+    }
+
     /// Returns the number of runs.
     pub const fn runs(&self) -> usize {
         self.runs.len()

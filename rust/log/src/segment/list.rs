@@ -9,6 +9,7 @@ use super::{Content, Segment, find_frame, find_last_frame};
 use crate::error::{LogError, Result};
 use crate::format::frame::{HEADER, Header};
 use crate::medium::{Medium, Open, SharedMedium};
+use crate::time::year_month;
 
 const PLAIN_SUFFIX: &str = ".binlog";
 const COMPACTED_SUFFIX: &str = ".binlog.zst";
@@ -75,6 +76,15 @@ impl Segments {
     pub fn place_of(&self, seq: u64) -> Option<usize> {
         self.list.partition_point(|segment| segment.first_seq <= seq).checked_sub(1)
     }
+}
+
+/// Returns a name that no segment in `dir` has, for sealing one whose first row has this time.
+pub(crate) fn free_sealed_name(medium: &dyn Medium, dir: &Path, ts_ns: u64) -> Result<Option<String>> {
+    let (year, month) = year_month(ts_ns);
+    let names = medium.list(dir).map_err(LogError::io("list", dir))?;
+    Ok((1..=u32::MAX)
+        .map(|n| format!("{year:04}-{month:02}_{n:02}{PLAIN_SUFFIX}"))
+        .find(|name| !names.iter().any(|other| other.strip_suffix(".zst").unwrap_or(other) == name)))
 }
 
 fn segment_names(medium: &dyn Medium, dir: &Path) -> Result<Vec<String>> {

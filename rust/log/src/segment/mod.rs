@@ -10,6 +10,7 @@ mod resync;
 mod reverse;
 
 pub use batch::{Batch, BatchReader, Frame, Stop};
+pub(crate) use list::free_sealed_name;
 pub use list::{Segments, Unreadable};
 pub use resync::{Found, find_frame, find_last_frame, holds_unwritten_sector};
 pub use reverse::Reverse;

@@ -6,6 +6,7 @@ use super::writer::Core;
 use crate::error::{LogError, Result};
 use crate::hash::Digest;
 use crate::history::At;
+use crate::medium::Medium;
 
 /// A working file larger than this is not read: no memory may be.
 const LARGEST: u64 = 15 << 20;
@@ -91,24 +92,26 @@ impl Core {
         Ok(before.and_then(|version| Digest::from_hex(version.sha256.as_bytes())))
     }
 
-    /// Refuses a path one of whose folders is not a plain folder: a symbolic link may lead out of the store.
     pub(super) fn check_folders(&self, path: &str) -> Result<()> {
-        let mut at = 0;
-        while let Some(slash) = path.get(at..).and_then(|rest| rest.find('/')) {
-            at += slash + 1;
-            let folder = path.get(..at - 1).unwrap_or_default();
-            let full = self.root.join(Path::new(folder));
-            match self.medium.stat(&full).map_err(LogError::io("inspect", &full))? {
-                None => return Ok(()),
-                Some(stat) if stat.is_dir => {}
-                Some(stat) => {
-                    let what = if stat.is_symlink { "a symbolic link" } else { "a file" };
-                    return Err(LogError::Refused(format!(
-                        "{folder} is {what}, not a folder: {path} cannot be written"
-                    )));
-                }
+        check_folders(self.medium.as_ref(), &self.root, path)
+    }
+}
+
+/// Refuses a path one of whose folders is not a plain folder: a symbolic link may lead out of the store.
+pub(super) fn check_folders(medium: &dyn Medium, root: &Path, path: &str) -> Result<()> {
+    let mut at = 0;
+    while let Some(slash) = path.get(at..).and_then(|rest| rest.find('/')) {
+        at += slash + 1;
+        let folder = path.get(..at - 1).unwrap_or_default();
+        let full = root.join(Path::new(folder));
+        match medium.stat(&full).map_err(LogError::io("inspect", &full))? {
+            None => return Ok(()),
+            Some(stat) if stat.is_dir => {}
+            Some(stat) => {
+                let what = if stat.is_symlink { "a symbolic link" } else { "a file" };
+                return Err(LogError::Refused(format!("{folder} is {what}, not a folder: {path} cannot be written")));
             }
         }
-        Ok(())
     }
+    Ok(())
 }

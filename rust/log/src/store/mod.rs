@@ -9,10 +9,12 @@ mod group;
 mod lock;
 mod plan;
 mod purge;
+mod repair;
 mod request;
 mod view;
 mod writer;
 
 pub use lock::{Lock, LockGuard};
+pub use repair::Repair;
 pub use request::{DeleteMode, Expected, Op, Outcome, Request};
 pub use writer::{Options, Writer};

@@ -3,7 +3,7 @@
 use super::LogWriter;
 use crate::error::{LogError, Result};
 use crate::medium::Open;
-use crate::segment::ACTIVE;
+use crate::segment::{ACTIVE, free_sealed_name};
 use crate::time::year_month;
 
 impl LogWriter {
@@ -58,12 +58,8 @@ impl LogWriter {
         if self.state.append_offset() == 0 || !due {
             return Ok(());
         }
-        let (year, month) = year_month(self.state.segment_ts);
-        let names = self.medium.list(&self.dir).map_err(LogError::io("list", &self.dir))?;
-        let free = (1..=u32::MAX)
-            .map(|n| format!("{year:04}-{month:02}_{n:02}.binlog"))
-            .find(|name| !names.iter().any(|other| other.strip_suffix(".zst").unwrap_or(other) == name));
-        let Some(name) = free else { return Ok(()) };
+        let name = free_sealed_name(self.medium.as_ref(), &self.dir, self.state.segment_ts)?;
+        let Some(name) = name else { return Ok(()) };
         let to = self.dir.join(&name);
         self.medium.rename(&self.dir.join(ACTIVE), &to).map_err(LogError::io("seal", &to))?;
         self.active = None;

@@ -1,0 +1,151 @@
+//! The plan of renames that puts a new end in the old one's place, and carrying it out.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::error::{LogError, Result};
+use crate::format::tip::{SLOT, Tip};
+use crate::hash::Digest;
+use crate::json::Value;
+use crate::log::{TipFile, TipState, tip};
+use crate::medium::{Medium, Open, SharedMedium};
+
+/// The plan, in `audit/`.
+const PLAN: &str = "loss.json";
+const TEMPORARY: &str = "loss.json.tmp";
+/// The good part of a segment that is good only in part.
+pub(super) const PREFIX: &str = "loss-prefix.tmp";
+/// The new end.
+pub(super) const ROWS: &str = "loss-rows.tmp";
+
+/// What is still to be done when everything new has been written.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Files in `audit/` and their new names, in order.
+    pub renames: Vec<(String, String)>,
+    /// What is acknowledged afterwards.
+    pub tip: Option<Tip>,
+}
+
+/// Whether there is a plan that was not carried out to its end.
+pub(super) fn is_pending(medium: &dyn Medium, dir: &Path) -> Result<bool> {
+    let path = dir.join(PLAN);
+    Ok(medium.stat(&path).map_err(LogError::io("inspect", path))?.is_some())
+}
+
+/// Carries out the plan that is there, from wherever it was interrupted; returns the number of the row that says so.
+///
+/// The caller holds the store's lock.
+pub fn finish_loss(medium: &SharedMedium, audit_dir: &Path) -> Result<u64> {
+    let plan = Plan::load(medium.as_ref(), audit_dir)?;
+    let Some(new) = plan.tip else { return Err(malformed()) };
+    let state = tip::read(medium.as_ref(), audit_dir)?;
+    let first = new.segment;
+    // Once the new end has its place, a tip that can be read is the new one, and rows may have followed.
+    let is_done = !exists(medium.as_ref(), audit_dir, ROWS)? && matches!(state, TipState::Valid(_));
+    if !is_done {
+        obscure(medium.as_ref(), audit_dir)?;
+        plan.rename(medium.as_ref(), audit_dir)?;
+        // The peaks are the old log's; nothing tells them from this one's.
+        let peaks = audit_dir.join("mmr").join("peaks.bin");
+        medium.remove(&peaks).map_err(LogError::io("remove", peaks))?;
+        TipFile::create(medium.as_ref(), audit_dir, new)?;
+    }
+    let path = audit_dir.join(PLAN);
+    medium.remove(&path).map_err(LogError::io("remove", &path))?;
+    medium.sync_dir(audit_dir).map_err(LogError::io("sync", audit_dir))?;
+    Ok(first)
+}
+
+fn exists(medium: &dyn Medium, dir: &Path, name: &str) -> Result<bool> {
+    let path = dir.join(name);
+    Ok(medium.stat(&path).map_err(LogError::io("inspect", path))?.is_some())
+}
+
+/// Makes the tip unreadable, durably: until the new end has its place nobody may append.
+fn obscure(medium: &dyn Medium, dir: &Path) -> Result<()> {
+    let path = dir.join("tip");
+    let write = || {
+        let file = medium.open(&path, Open::Create)?;
+        file.write_all_at(&[0; 2 * SLOT], 0)?;
+        file.sync()
+    };
+    write().map_err(LogError::io("write", &path))
+}
+
+fn malformed() -> LogError {
+    LogError::corrupt(format!("audit/{PLAN}"), 0, None, "this is not the plan that was written")
+}
+
+impl Plan {
+    /// Writes the plan, durably.
+    pub(super) fn save(&self, medium: &dyn Medium, dir: &Path) -> Result<()> {
+        let text = |text: &str| Value::Str(text.to_owned());
+        let int = |n: u64| Value::Int(n.into());
+        let renames = self.renames.iter().map(|(from, to)| Value::Array(vec![text(from), text(to)]));
+        let Some(tip) = self.tip else { return Err(malformed()) };
+        let plan = Value::Object(BTreeMap::from([
+            ("chain".into(), text(&tip.chain.to_hex())),
+            ("offset".into(), int(tip.offset)),
+            ("renames".into(), Value::Array(renames.collect())),
+            ("segment".into(), int(tip.segment)),
+            ("seq".into(), int(tip.seq)),
+            ("view_seq".into(), int(tip.view_seq)),
+        ]));
+        let bytes = plan.to_canonical().map_err(|error| LogError::Invalid(error.to_string()))?;
+        let (temporary, path) = (dir.join(TEMPORARY), dir.join(PLAN));
+        let write = || {
+            let file = medium.open(&temporary, Open::Create)?;
+            file.set_len(0)?;
+            file.write_all_at(&bytes, 0)?;
+            file.sync()?;
+            medium.rename(&temporary, &path)?;
+            medium.sync_dir(dir)
+        };
+        write().map_err(LogError::io("write", &path))
+    }
+
+    fn load(medium: &dyn Medium, dir: &Path) -> Result<Self> {
+        let path = dir.join(PLAN);
+        let bytes = medium.read(&path).map_err(LogError::io("read", path))?;
+        let bytes = bytes.ok_or_else(|| LogError::NotFound("giving up rows was not begun".into()))?;
+        let value = Value::parse(&bytes).map_err(|_| malformed())?;
+        Self::decode(&value).ok_or_else(malformed)
+    }
+
+    fn decode(value: &Value) -> Option<Self> {
+        let int = |name: &str| u64::try_from(value.get(name)?.as_int()?).ok();
+        let pair = |item: &Value| match item.as_array()? {
+            [from, to] => Some((plain_name(from.as_str()?)?, plain_name(to.as_str()?)?)),
+            _ => None,
+        };
+        let tip = Tip {
+            generation: 0,
+            seq: int("seq")?,
+            segment: int("segment")?,
+            offset: int("offset")?,
+            chain: Digest::from_hex(value.get("chain")?.as_str()?.as_bytes())?,
+            view_seq: int("view_seq")?,
+            boot: 0,
+        };
+        let renames = value.get("renames")?.as_array()?.iter().map(pair).collect::<Option<_>>()?;
+        Some(Self { renames, tip: Some(tip) })
+    }
+
+    fn rename(&self, medium: &dyn Medium, dir: &Path) -> Result<()> {
+        for (from, to) in &self.renames {
+            // What is new takes a name that was left; what is old never takes one that is taken, so that doing it again is safe.
+            let is_new = from == PREFIX || from == ROWS;
+            if exists(medium, dir, from)? && (is_new || !exists(medium, dir, to)?) {
+                medium.rename(&dir.join(from), &dir.join(to)).map_err(LogError::io("rename", dir.join(from)))?;
+                medium.sync_dir(dir).map_err(LogError::io("sync", dir))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A name that stays inside the folder.
+fn plain_name(name: &str) -> Option<String> {
+    (!name.is_empty() && !name.contains('/') && name != "." && name != "..").then(|| name.to_owned())
+}

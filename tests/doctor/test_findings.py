@@ -1,0 +1,312 @@
+"""A store that is damaged in one way shows that and nothing else, and what can be healed is."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cyberos import _native
+from cyberos.doctor import registry
+from cyberos.doctor.findings import Finding, Remedy, Severity
+from cyberos.operations import doctor
+
+LOG = "audit/current.binlog"
+PACK = "audit/objects/001.pack"
+PEAKS = "audit/mmr/peaks.bin"
+
+
+def flip(file: Path, at: int) -> None:
+    raw = bytearray(file.read_bytes())
+    raw[at] ^= 0x10
+    file.write_bytes(raw)
+
+
+def frames(root: Path) -> list[tuple[int, int]]:
+    """Returns where each frame of the log begins and ends."""
+    raw, at, found = (root / LOG).read_bytes(), 0, []
+    while at < len(raw):
+        end = at + 24 + int.from_bytes(raw[at : at + 4], "big")
+        found.append((at, end))
+        at = end
+    return found
+
+
+def appended(file: Path, more: bytes) -> None:
+    with file.open("ab") as handle:
+        handle.write(more)
+
+
+def indexed(root: Path) -> None:
+    """Gives the store indexes, which so few rows would not have."""
+    _native.Writer(root).rebuild()
+    _native.Repair(root).index_bodies()
+
+
+def damage_index(root: Path, which: str, at: int) -> None:
+    indexed(root)
+    (run,) = (root / "index" / which).iterdir()
+    flip(run, at % run.stat().st_size)
+
+
+def foreign_index(root: Path) -> None:
+    indexed(root)
+    from cyberos.core import store as stores
+
+    other = root.parent / "other"
+    stores.init(other)
+    writer = _native.Writer(other)
+    for number in range(30):
+        writer.submit([("put", "bob", number, None, f"memories/{number}.md", b"x", None)])
+    writer.rebuild()
+    for run in (root / "index" / "history").iterdir():
+        run.unlink()
+    for run in (other / "index" / "history").iterdir():
+        run.rename(root / "index" / "history" / run.name)
+
+
+def put_back_purged(root: Path) -> None:
+    """Puts the bodies of before the purge back, as a crash between the row and the erasure leaves them."""
+    _native.Writer(root).submit([("put", "ann", 1, None, "memories/p.md", b"to be purged\n", None)])
+    before = (root / PACK).read_bytes()
+    _native.Writer(root).submit([("delete", "ann", 2, None, "memories/p.md", "purge", "secret")])
+    (root / PACK).write_bytes(before)
+
+
+def open_to_others(root: Path) -> None:
+    root.chmod(0o755)
+    (root / "HEAD").chmod(0o644)
+
+
+def lose_bodies(root: Path) -> None:
+    (root / PACK).write_bytes(b"")
+
+
+def aux(root: Path, kind: str) -> None:
+    _native.Writer(root).submit([("aux", "ann", 1, {}, kind, "")])
+
+
+# How to damage a store, what shows, and whether --repair heals it.
+DAMAGES: dict[str, tuple[Callable[[Path], object], set[tuple[str, str | None]], bool]] = {
+    "frame": (lambda root: flip(root / LOG, frames(root)[9][0] + 40), {("log.frame", LOG)}, False),
+    "last frame": (
+        lambda root: flip(root / LOG, frames(root)[19][0] + 40),
+        {("log.frame", LOG), ("log.tip", "audit/tip")},
+        False,
+    ),
+    "cut": (
+        lambda root: os.truncate(root / LOG, frames(root)[14][1]),
+        {("log.tip", "audit/tip")},
+        False,
+    ),
+    "cut in a frame": (
+        lambda root: os.truncate(root / LOG, frames(root)[14][1] + 9),
+        {("log.frame", LOG), ("log.tip", "audit/tip")},
+        False,
+    ),
+    "torn tail": (lambda root: appended(root / LOG, b"\0\0\1\0unfinished"), {("log.torn_tail", LOG)}, True),
+    "tip missing": (lambda root: (root / "audit/tip").unlink(), {("log.tip_missing", "audit/tip")}, True),
+    "tip damaged": (
+        lambda root: (root / "audit/tip").write_bytes(bytes(1024)),
+        {("log.tip_damaged", "audit/tip")},
+        True,
+    ),
+    "HEAD missing": (lambda root: (root / "HEAD").unlink(), {("log.head", "HEAD")}, True),
+    "HEAD differs": (lambda root: (root / "HEAD").write_bytes(bytes(8)), {("log.head", "HEAD")}, True),
+    "HEAD garbled": (lambda root: (root / "HEAD").write_bytes(b"x"), {("log.head", "HEAD")}, True),
+    "stray in audit": (lambda root: (root / "audit/x").write_bytes(b""), {("log.stray", "audit/x")}, False),
+    "leftover": (lambda root: (root / "audit/x.tmp").write_bytes(b""), {("log.leftover", "audit/x.tmp")}, True),
+    "segment twice": (
+        lambda root: (root / f"{LOG}.zst").write_bytes(b""),
+        {("log.segment_name", f"{LOG}.zst")},
+        False,
+    ),
+    "peaks missing": (lambda root: (root / PEAKS).unlink(), {("peaks.missing", PEAKS)}, True),
+    "peaks wrong": (lambda root: flip(root / PEAKS, 60), {("peaks.wrong", PEAKS)}, True),
+    "peaks malformed": (lambda root: flip(root / PEAKS, 3), {("peaks.wrong", PEAKS)}, True),
+    "index damaged": (lambda root: damage_index(root, "history", -10), {("index.wrong", "index/history")}, True),
+    "index unusable": (
+        lambda root: damage_index(root, "history", 20),
+        {("index.unusable", "index/history/00000000000000000001-00000000000000000020.run")},
+        True,
+    ),
+    "objects index damaged": (lambda at: damage_index(at, "objects", -10), {("index.wrong", "index/objects")}, True),
+    "objects index unusable": (
+        lambda root: damage_index(root, "objects", 20),
+        {("index.unusable", "index/objects/00000000000000000001-00000000000000000016.run")},
+        True,
+    ),
+    "another log's index": (foreign_index, {("index.foreign", "index/history")}, True),
+    "pack damaged": (
+        lambda root: flip(root / PACK, 90),
+        {("bodies.damaged", PACK), ("bodies.missing", "audit/objects")},
+        False,
+    ),
+    "bodies lost": (lose_bodies, {("bodies.missing", "audit/objects")}, False),
+    "purge unfinished": (put_back_purged, {("bodies.purge_unfinished", "memories/p.md")}, True),
+    "working file missing": (
+        lambda root: (root / "memories/f/4.md").unlink(),
+        {("view.missing", "memories/f/4.md")},
+        True,
+    ),
+    "edited by hand": (
+        lambda root: (root / "memories/f/4.md").write_text("mine\n"),
+        {("view.edited", "memories/f/4.md")},
+        False,
+    ),
+    "stray file": (lambda root: (root / "memories/x.md").write_text("x\n"), {("view.stray", "memories/x.md")}, False),
+    "stray of a purged memory": (
+        lambda root: (root / "memories/f/3.md").write_text("x\n"),
+        {("view.stray", "memories/f/3.md")},
+        False,
+    ),
+    "left-over temporary": (
+        lambda root: (root / "memories/f/.4.md.tmp").write_text("ver"),
+        {("view.leftover", "memories/f/.4.md.tmp")},
+        True,
+    ),
+    "symbolic link": (
+        lambda root: (root / "memories/link.md").symlink_to("/etc/hostname"),
+        {("view.symlink", "memories/link.md")},
+        False,
+    ),
+    "pipe": (lambda root: os.mkfifo(root / "memories/p.md"), {("view.not_a_file", "memories/p.md")}, False),
+    "collision": (
+        lambda root: (root / "memories/NEW.md").write_bytes((root / "memories/new.md").read_bytes()),
+        {("view.collision", "memories/new.md"), ("view.stray", "memories/NEW.md")},
+        False,
+    ),
+    "AGENTS.md missing": (lambda root: (root / "AGENTS.md").unlink(), {("protocol.missing", "AGENTS.md")}, False),
+    "no §14.4": (lambda root: (root / "AGENTS.md").write_text("# x\n"), {("protocol.no_acl", "AGENTS.md")}, False),
+    "access list malformed": (
+        lambda root: (root / "memories/f/STORE.yaml").write_text("store_id: [\n"),
+        {("protocol.acl_malformed", "memories/f/STORE.yaml")},
+        False,
+    ),
+    "manifest malformed": (
+        lambda root: (root / "manifest.json").write_text("{"),
+        {("manifest.malformed", "manifest.json")},
+        False,
+    ),
+    "manifest newer": (
+        lambda root: (root / "manifest.json").write_text('{"format_version": 99}'),
+        {("manifest.newer", "manifest.json")},
+        False,
+    ),
+    "manifest missing": (
+        lambda root: (root / "manifest.json").unlink(),
+        {("manifest.missing", "manifest.json")},
+        False,
+    ),
+    "open to others": (
+        open_to_others,
+        {("permissions.readable", ".")},
+        True,
+    ),
+    "open to writers": (lambda root: os.chmod(root, 0o777), {("permissions.writable", ".")}, True),
+    "stray at the top": (lambda root: (root / "notes.txt").write_text("x"), {("strays.top", "notes.txt")}, False),
+    "unknown kind": (lambda root: aux(root, "what.is_this"), {("kinds.unknown", None)}, False),
+}  # fmt: skip
+
+
+def everything(root: Path) -> dict[str, str]:
+    return {
+        str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(root.rglob("*"))
+        if file.is_file() and not file.is_symlink() and file.name != ".lock"
+    }
+
+
+def test_nothing_is_found_in_a_healthy_store(store):
+    found = doctor.examine(str(store))
+    assert (found.findings, found.healthy, found.rows) == ((), True, 20)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damage_shows_itself_alone(damage, store, ids):
+    break_it, expected, _ = DAMAGES[damage]
+    break_it(store)
+    before = everything(store)
+    assert ids(store) == expected
+    assert everything(store) == before, "checking changes nothing"
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_repair_heals_what_can_be_healed_and_is_done_after_one_run(damage, store):
+    break_it, expected, heals = DAMAGES[damage]
+    break_it(store)
+    first = doctor.mend(str(store), actor="ann")
+    if heals:
+        assert [finding for finding in first.findings if finding.counts or finding.remedy is Remedy.REPAIR] == []
+        assert first.healthy
+        assert first.steps
+    else:
+        assert {(finding.id, finding.file) for finding in first.findings} == expected
+    after = everything(store)
+    second = doctor.mend(str(store), actor="ann")
+    assert second.steps == ()
+    assert second.findings == first.findings
+    assert everything(store) == after
+
+
+def test_every_id_belongs_to_its_family_and_is_shown_by_a_test():
+    shown = {name for _, expected, _ in DAMAGES.values() for name, _ in expected}
+    assert {name.partition(".")[0] for name in shown} == {family.name for family in registry.families()}
+
+
+def test_a_purge_that_is_finished_leaves_nothing(store):
+    put_back_purged(store)
+
+    def holding():
+        return [file.name for file in store.rglob("*") if file.is_file() and b"to be purged" in file.read_bytes()]
+
+    assert holding() == ["001.pack"]
+    assert doctor.mend(str(store), actor="ann").healthy
+    assert holding() == []
+
+
+def test_layers_above_can_add_a_family(store, monkeypatch):
+    monkeypatch.setattr(registry, "_families", list(registry.families()))
+    found = Finding("mine.odd", Severity.WARNING, "this is odd")
+    registry.register(registry.Family("mine", lambda exam: [found] if exam.survey.rows == 20 else []))
+    assert doctor.examine(str(store)).findings == (found,)
+    with pytest.raises(ValueError, match="mine"):
+        registry.register(registry.Family("mine", lambda exam: []))
+
+
+def test_the_command(store, cli):
+    run = cli("--store", store, "doctor")
+    assert (run.code, run.err) == (0, "")
+    assert run.out == f"{store}: 20 rows; nothing is wrong\n"
+    (store / "HEAD").unlink()
+    run = cli("--store", store, "doctor")
+    assert (run.code, run.err) == (1, "")
+    assert run.out == (
+        "warning[log.head] HEAD row 20: HEAD is not there\n"
+        "  --repair: write it again\n"
+        f"{store}: 20 rows; 1 things are not as they should be\n"
+    )
+    run = cli("--store", store, "doctor", "--json")
+    assert json.loads(run.out)["findings"] == [
+        {
+            "id": "log.head",
+            "severity": "warning",
+            "message": "HEAD is not there",
+            "file": "HEAD",
+            "seq": 20,
+            "offset": None,
+            "remedy": "repair",
+            "repair": "write it again",
+        }
+    ]
+    run = cli("--store", store, "doctor", "--repair")
+    assert (run.code, run.out.splitlines()[0]) == (0, "done: wrote HEAD, peaks and the path index again")
+    assert cli("--store", store, "doctor", "--adopt").code == 2
+
+
+def test_information_alone_is_no_fault(store, cli):
+    aux(store, "what.is_this")
+    run = cli("--store", store, "doctor")
+    assert (run.code, run.out.splitlines()[0].split(" ")[0]) == (0, "info[kinds.unknown]")
