@@ -54,11 +54,11 @@ def _lines(entry: HistoryEntry, *, show_body: bool, show_path: bool, paint: Call
     body = f"{entry.body_hash[:_SHORT]}…" if entry.body_hash else "—"
     row = f"[{entry.seq:>6}] {clock.iso_seconds(entry.ts_ns)}"
     head = f"{row} {_cell(entry.kind, 28)} {_cell(entry.actor, 16)} body={body}"
-    notes = [text.format(output.printable(str(entry.extra[key]))) for key, text in _ANNOTATIONS if key in entry.extra]
+    notes = [text.format(output.printable(str(value))) for key, text in _ANNOTATIONS if (value := entry.extra.get(key))]
     if what := _moved(entry) or _purged(entry):
         notes.insert(0, what)
     if show_path and _moved(entry) is None:
-        notes.insert(0, output.printable(entry.path))
+        notes.insert(0, output.printable(entry.name))
     yield " ".join([paint(head, "yellow"), *notes])
     if diff := entry.frontmatter_diff:
         yield from _frontmatter(diff, paint)

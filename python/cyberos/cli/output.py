@@ -49,9 +49,19 @@ def write_warnings(warnings: Iterable[str]) -> None:
         sys.stderr.write(f"warning: {printable(warning)}\n")
 
 
-def flush() -> None:
-    """Hands over what was written to standard output so far."""
+def is_read() -> bool:
+    """Hands over what was written to standard output so far; returns whether somebody may still read it."""
+    import select
+
     sys.stdout.flush()
+    poll = select.poll()
+    poll.register(sys.stdout, 0)
+    return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
+
+def wait(seconds: float) -> None:
+    """Waits."""
+    time.sleep(seconds)
 
 
 def json_line(value: object) -> str:

@@ -5,6 +5,7 @@ computed when it is asked for. The first version has none.
 """
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -12,9 +13,25 @@ from typing import Any, Final
 from cyberos import _native, clock
 from cyberos.core import paths
 from cyberos.core.reader import AuditChainReader, Damage
-from cyberos.errors import BadArgument, BodyPurged, BodyUnavailable, MemoryNotFound, UnknownFilter, VersionNotFound
+from cyberos.errors import (
+    BadArgument,
+    BodyPurged,
+    BodyRefused,
+    BodyUnavailable,
+    IoFailure,
+    MemoryNotFound,
+    PathRefused,
+    UnknownFilter,
+    VersionNotFound,
+)
 
 FILTERS: Final = ("actor", "kind", "session_id", "dream_id")
+_FIELDS: Final = ("seq", "ts", "kind", "actor", "body_hash", "frontmatter_diff", "body_diff", "extra")
+# Versions that are kept at hand: two for each entry of a page.
+_KEPT: Final = 32
+_KEPT_BYTES: Final = 4 << 20
+# The longest working file that is read: no memory is longer.
+_LONGEST: Final = 16 << 20
 # A diff that nobody has asked for yet.
 _UNSET: Final = object()
 
@@ -22,15 +39,19 @@ _UNSET: Final = object()
 class HistoryEntry:
     """One row of a memory's history.
 
-    `frontmatter_diff` is `{"added": {…}, "removed": {…}, "changed": {field: {"old": …, "new": …}}}` or `None`;
-    `body_diff` is a unified diff or `None`, and `body_diff_reason` says why there is none: `no_content` (the row writes
+    `frontmatter_diff` is `{"added": {…}, "removed": {…}, "changed": {field: {"old": …, "new": …}}}` or `None`, or where
+    the frontmatter cannot be read `{"unparseable": why, "diff": unified diff of it}`. `body_diff` is a unified diff,
+    empty where only the frontmatter changed, or `None`, and `body_diff_reason` says why: `no_content` (the row writes
     none), `first` (there is no older version), `purged`, `unavailable`, `binary`, `too_large`.
+
+    `path` is the row's own; `name` is the memory's, under which the row was found.
     """
 
     __slots__ = (
-        "_body_diff", "_compare", "_frontmatter_diff", "_reason", "actor", "body_hash", "extra", "kind", "path", "seq",
-        "ts", "ts_ns",
+        "_body_diff", "_frontmatter_diff", "_reason", "_source", "actor", "body_hash", "extra", "kind", "name", "path",
+        "seq", "ts", "ts_ns",
     )  # fmt: skip
+    __match_args__ = _FIELDS
 
     def __init__(
         self,
@@ -42,131 +63,125 @@ class HistoryEntry:
         frontmatter_diff: dict[str, Any] | None = None,
         body_diff: str | None = None,
         extra: dict[str, Any] | None = None,
-        *,
-        path: str = "",
-        ts_ns: int | None = None,
     ) -> None:
         self.seq, self.ts, self.kind, self.actor, self.body_hash = seq, ts, kind, actor, body_hash
         self.extra = {} if extra is None else extra
-        self.path = path
-        self.ts_ns = clock.from_datetime(ts) if ts_ns is None else ts_ns
+        self.path = self.name = ""
+        self.ts_ns = clock.from_datetime(ts)
+        self._source: tuple[_native.Entry, Bodies] | None = None
         self._frontmatter_diff: Any = frontmatter_diff
         self._body_diff: Any = body_diff
         self._reason: str | None = None
-        self._compare: _Versions | None = None
 
     @classmethod
     def of(cls, entry: _native.Entry, bodies: "Bodies") -> "HistoryEntry":
         """Makes an entry whose diffs are computed from stored versions when they are asked for."""
-        made = cls(
-            entry.seq,
-            clock.to_datetime(entry.ts_ns),
-            entry.kind,
-            entry.actor,
-            entry.content_sha256,
-            extra=entry.extra,
-            path=entry.path,
-            ts_ns=entry.ts_ns,
-        )
+        moment = clock.to_datetime(entry.ts_ns)
+        made = cls(entry.seq, moment, entry.kind, entry.actor, entry.content_sha256, extra=entry.extra)
+        made.path, made.name, made.ts_ns = entry.path, entry.name, entry.ts_ns
+        made._source = entry, bodies
         made._frontmatter_diff = made._body_diff = _UNSET
-        made._compare = _Versions(entry, bodies)
         return made
 
     @property
     def frontmatter_diff(self) -> dict[str, Any] | None:
         """What changed in the frontmatter since the next older version; `None` where nothing can be compared."""
         if self._frontmatter_diff is _UNSET:
-            comparison = self._comparison()
+            comparison, _ = self._compare()
             self._frontmatter_diff = comparison.frontmatter() if comparison else None
         diff: dict[str, Any] | None = self._frontmatter_diff
         return diff
+
+    @frontmatter_diff.setter
+    def frontmatter_diff(self, diff: dict[str, Any] | None) -> None:
+        self._frontmatter_diff = diff
 
     @property
     def body_diff(self) -> str | None:
         """The unified diff of the body against the next older version."""
         if self._body_diff is _UNSET:
-            comparison = self._comparison()
+            comparison, self._reason = self._compare()
             self._body_diff = comparison.unified() if comparison else None
+            if comparison and self._body_diff is None:
+                self._reason = comparison.incomparable
         diff: str | None = self._body_diff
         return diff
+
+    @body_diff.setter
+    def body_diff(self, diff: str | None) -> None:
+        self._body_diff, self._reason = diff, None
 
     @property
     def body_diff_reason(self) -> str | None:
         """Why there is no body diff; `None` where there is one."""
-        comparison = self._comparison()
-        return comparison.incomparable if comparison else self._reason
+        return self._reason if self.body_diff is None else None
 
-    def body_lines(self) -> dict[str, list[str]] | None:
-        """Returns the lines of the body diff by kind: `added`, `removed`, `context`."""
-        comparison = self._comparison()
-        return comparison.lines() if comparison else None
+    def body_lines(self) -> tuple[dict[str, list[str]] | None, str | None]:
+        """Returns the body diff's lines by kind (`added`, `removed`, `context`), or `None` and why there is none."""
+        comparison, reason = self._compare()
+        if comparison is None:
+            return None, reason
+        lines = comparison.lines()
+        return lines, comparison.incomparable if lines is None else None
 
-    def _comparison(self) -> _native.Comparison | None:
-        if self._compare is None:
-            return None
-        comparison, self._reason = self._compare.get()
-        return comparison
+    def no_older_version(self) -> str | None:
+        """Returns why there are no two versions to compare; `None` where there are."""
+        return self._compare()[1]
 
-    def _fields(self) -> tuple[Any, ...]:
-        return (
-            self.seq, self.ts, self.kind, self.actor, self.body_hash, self.frontmatter_diff, self.body_diff, self.extra,
-        )  # fmt: skip
+    def _compare(self) -> tuple[_native.Comparison | None, str | None]:
+        """Loads the two versions, or says why that cannot be done. They are not kept: a long history has many."""
+        if self._source is None:
+            return None, None
+        entry, bodies = self._source
+        if not entry.writes or entry.content_sha256 is None:
+            purge = self.kind == "delete" and self.extra.get("mode") == "purge"
+            return None, "purged" if purge else "no_content"
+        if entry.older is None:
+            return None, "first"
+        sha256, path = entry.older
+        old, new = bodies.get(sha256), bodies.get(entry.content_sha256)
+        if old is None or new is None:
+            purged = bodies.is_purged(sha256) or bodies.is_purged(entry.content_sha256)
+            return None, "purged" if purged else "unavailable"
+        return _native.Comparison(old, new, path, entry.name), None
 
     def __eq__(self, other: object) -> bool:
-        return self._fields() == other._fields() if isinstance(other, HistoryEntry) else NotImplemented
+        if not isinstance(other, HistoryEntry):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in _FIELDS)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        names = ("seq", "ts", "kind", "actor", "body_hash", "frontmatter_diff", "body_diff", "extra")
-        pairs = zip(names, self._fields(), strict=True)
-        return f"HistoryEntry({', '.join(f'{name}={value!r}' for name, value in pairs)})"
+        return f"HistoryEntry({', '.join(f'{name}={getattr(self, name)!r}' for name in _FIELDS)})"
 
 
 class Bodies:
-    """The stored versions of one store, the last few of them kept at hand."""
+    """The stored versions of one store, the last few of them kept at hand: neighbours in a history share one."""
 
     def __init__(self, reader: _native.Reader) -> None:
         self._reader = reader
         self._kept: dict[str, tuple[bytes | None, bool]] = {}
+        self._size = 0
 
-    def get(self, sha256: str) -> tuple[bytes | None, bool]:
-        """Returns a version's bytes (`None`: not there) and whether it was purged."""
-        if sha256 not in self._kept:
-            if len(self._kept) > 32:  # noqa: PLR2004, two versions an entry and a page of entries
+    def get(self, sha256: str) -> bytes | None:
+        """Returns a version's bytes; `None` where they are not kept."""
+        return self._look_up(sha256)[0]
+
+    def is_purged(self, sha256: str) -> bool:
+        """Whether a version's bytes were kept once, and erased."""
+        return self._look_up(sha256)[1]
+
+    def _look_up(self, sha256: str) -> tuple[bytes | None, bool]:
+        found = self._kept.get(sha256)
+        if found is None:
+            found = self._reader.body(sha256)
+            if self._size > _KEPT_BYTES or len(self._kept) > _KEPT:
                 self._kept.clear()
-            self._kept[sha256] = self._reader.body(sha256)
-        return self._kept[sha256]
-
-
-class _Versions:
-    """The two versions that an entry's diff is about; loaded once."""
-
-    __slots__ = ("_bodies", "_entry", "_result")
-
-    def __init__(self, entry: _native.Entry, bodies: Bodies) -> None:
-        self._entry, self._bodies = entry, bodies
-        self._result: tuple[_native.Comparison | None, str | None] | None = None
-
-    def get(self) -> tuple[_native.Comparison | None, str | None]:
-        if self._result is None:
-            self._result = self._load()
-        return self._result
-
-    def _load(self) -> tuple[_native.Comparison | None, str | None]:
-        entry = self._entry
-        if not entry.writes or entry.content_sha256 is None:
-            return None, "no_content"
-        if entry.older is None:
-            return None, "first"
-        sha256, path = entry.older
-        pair = self._bodies.get(sha256), self._bodies.get(entry.content_sha256)
-        if any(purged for body, purged in pair if body is None):
-            return None, "purged"
-        old, new = pair[0][0], pair[1][0]
-        if old is None or new is None:
-            return None, "unavailable"
-        return _native.Comparison(old, new, path, entry.name), None
+                self._size = 0
+            self._kept[sha256] = found
+            self._size += len(found[0] or b"")
+        return found
 
 
 class Walked(list[HistoryEntry]):
@@ -220,62 +235,80 @@ def checked_filters(filters: Iterable[tuple[str, str]]) -> Sequence[tuple[str, s
     return pairs
 
 
-def version(reader: AuditChainReader, path: str, at: clock.At | None) -> _native.Version:
-    """Returns the version of a memory at a point in the past (`None`: now), `path` being its name now.
+def version(reader: AuditChainReader, path: str, at: clock.At | None, *, follow_moves: bool = True) -> _native.Version:
+    """Returns the version of a memory at a point in the past (`None`: now).
 
-    Raises `MemoryNotFound` where there is none now, `VersionNotFound` where there was none then.
+    `path` is the memory's name now and it may have had another one then, or, where there was no such memory, its name
+    then; without `follow_moves` it is its name then. Raises `MemoryNotFound` or `VersionNotFound`.
     """
     paths.check_lookup(path)
     seq, ts_ns = (at.seq, at.ts_ns) if at else (None, None)
-    # A name that is used now may have belonged to the memory then; one that is not, did.
-    found = reader.native.version_at(path, seq=seq, ts_ns=ts_ns, follow_moves=True)
-    found = found or reader.native.version_at(path, seq=seq, ts_ns=ts_ns, follow_moves=False)
-    if found is not None:
-        return found
+    for follow in (True, False) if follow_moves else (False,):
+        found = reader.native.version_at(path, seq=seq, ts_ns=ts_ns, follow_moves=follow)
+        if found is not None:
+            return found
+    hint = f"cyberos history {path} lists its versions"
     if at is None:
-        raise MemoryNotFound(
-            f"there is no memory at {path}", path=path, hint=f"cyberos history {path} says whether there ever was"
-        )
+        raise MemoryNotFound(f"there is no memory at {path}", path=path, hint=hint)
     when = f"at row {seq}" if seq is not None else f"at {clock.iso_exact(ts_ns or 0)}"
-    raise VersionNotFound(
-        f"{path} had no version {when}", path=path, seq=seq, hint=f"cyberos history {path} lists its versions"
-    )
+    raise VersionNotFound(f"{path} had no version {when}", path=path, seq=seq, hint=hint)
+
+
+def content(reader: AuditChainReader, found: _native.Version) -> bytes:
+    """Returns a version's bytes; raises `BodyPurged` or `BodyUnavailable` where there are none."""
+    sha256 = found.content_sha256
+    body, purged = reader.native.body(sha256) if sha256 else (None, False)
+    if body is None and sha256 and not purged:
+        # Upstream keeps no versions, but the newest one lies in its working file.
+        body = working_file(reader.store_path, found.path)
+        if body is not None and _sha256(body) != sha256:
+            body = None
+    if body is None:
+        why = "was purged" if purged else "was never kept: the log holds only its hash"
+        error = BodyPurged if purged else BodyUnavailable
+        raise error(f"the content of {found.path} at row {found.seq} {why}", path=found.path, seq=found.seq)
+    return body
 
 
 def show(
     store_path: str | os.PathLike[str], path: str, at: clock.At | None = None, *, reader: AuditChainReader | None = None
 ) -> tuple[_native.Version, bytes]:
-    """Returns a version of a memory with its bytes; raises `BodyPurged` or `BodyUnavailable` where there are none."""
+    """Returns a version of a memory with its bytes; `path` is its name now, see `version`."""
     reader = reader or AuditChainReader(store_path)
     found = version(reader, path, at)
-    body, purged = Bodies(reader.native).get(found.content_sha256) if found.content_sha256 else (None, False)
-    if body is None and not purged:
-        # Upstream keeps no versions, but the newest one lies in its working file.
-        body = working_file(store_path, found.path, found.content_sha256)
-    if body is None:
-        why = "was purged" if purged else "was never kept: the log holds only its hash"
-        error = BodyPurged if purged else BodyUnavailable
-        raise error(f"the content of {found.path} at row {found.seq} {why}", path=found.path, seq=found.seq)
-    return found, body
+    return found, content(reader, found)
 
 
-def working_file(store_path: str | os.PathLike[str], path: str, sha256: str | None = None) -> bytes | None:
-    """Returns the bytes of a memory's working file, if it is a plain file (and, where given, has that SHA-256)."""
+def working_file(store_path: str | os.PathLike[str], path: str) -> bytes | None:
+    """Returns the bytes of a memory's working file; `None` where there is no plain file. Follows no symbolic link."""
+    folder = os.fspath(store_path)
+    *parents, name = path.split("/")
     try:
-        descriptor = os.open(os.path.join(store_path, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        for parent in parents:
+            folder = os.path.join(folder, parent)
+            if stat.S_ISLNK(os.lstat(folder).st_mode):
+                raise PathRefused(f"cannot read {path}: {folder} is a symbolic link", path=path)
+        file = os.path.join(folder, name)
+        mode = os.lstat(file).st_mode
+        if stat.S_ISLNK(mode):
+            raise PathRefused(f"cannot read {path}: it is a symbolic link", path=path)
+        if not stat.S_ISREG(mode):
+            return None
+        with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as handle:
+            body = handle.read(_LONGEST + 1)
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    with open(descriptor, "rb") as handle:
-        try:
-            content = handle.read()
-        except OSError:
-            return None
-    if sha256 is not None:
-        import hashlib
+    except OSError as error:
+        raise IoFailure(f"cannot read {path}: {error.strerror}", file=path, errno=error.errno) from error
+    if len(body) > _LONGEST:
+        raise BodyRefused(f"the file of {path} is longer than {_LONGEST} bytes: no memory is", path=path)
+    return body
 
-        if hashlib.sha256(content).hexdigest() != sha256:
-            return None
-    return content
+
+def _sha256(body: bytes) -> str:
+    import hashlib  # only where a working file is read
+
+    return hashlib.sha256(body).hexdigest()
 
 
 def diff(
@@ -290,32 +323,38 @@ def diff(
 
 def blame(
     store_path: str | os.PathLike[str], path: str, at: clock.At | None = None
-) -> tuple[_native.Version, list[tuple[str, _native.Entry | None]]]:
+) -> tuple[_native.Version, list[tuple[bytes, _native.Entry | None]]]:
     """Returns a version's lines, each with the row that wrote it; `None` where the versions to tell are not kept."""
     reader = AuditChainReader(store_path)
     newest, body = show(store_path, path, at, reader=reader)
+    lines = _lines(body)
     # The walk begins at the version's own name, and rows that came later do not count.
     entries, _ = reader.native.history(newest.path, below=newest.seq + 1)
-    lineage = []
+    lineage: list[_native.Entry] = []
     for entry in entries:
         if entry.writes:
             lineage.append(entry)
             if entry.older is None:
                 break
-    work, bodies, oldest, complete = _native.Blame(body), Bodies(reader.native), 0, True
+    if not lineage or lineage[0].content_sha256 != newest.content_sha256:
+        return newest, [(line, None) for line in lines]  # the row that wrote it is damaged
+    work = _native.Blame(body)
+    reached, known = 0, lineage[-1].older is None
     for entry in lineage[1:]:
-        older = bodies.get(entry.content_sha256 or "")[0]
+        older = reader.native.body(entry.content_sha256)[0] if entry.content_sha256 else None
         if older is None:
-            complete = False
+            known = False
             break
-        oldest += 1
+        reached += 1
         if not work.step(older):
+            known = True
             break
     # What stands in the oldest version that is kept may be older still.
-    rows = [None if age == oldest and not complete else lineage[age] for age in work.ages()]
-    return newest, list(zip(_lines(body.decode(errors="replace")), rows, strict=True))
+    rows = [lineage[age] if known or age < reached else None for age in work.ages()]
+    return newest, list(zip(lines, rows, strict=True))
 
 
-def _lines(text: str) -> list[str]:
-    """Returns the lines of a text as the diff counts them: only line feeds end one."""
-    return [line for line in text.replace("\n", "\n\0").split("\0") if line]
+def _lines(body: bytes) -> list[bytes]:
+    """Returns the lines as the diff counts them: only line feeds end one."""
+    *whole, rest = body.split(b"\n")
+    return [line + b"\n" for line in whole] + ([rest] if rest else [])

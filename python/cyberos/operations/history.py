@@ -10,10 +10,14 @@ from cyberos.core.reader import AuditChainReader, describe
 
 
 class History(NamedTuple):
-    """The entries of a history, newest first unless asked for the other way round, and what could not be read."""
+    """The entries of a history, newest first unless asked for the other way round, and what their reader should know.
+
+    `last_seq` is the last row that was looked at: `follow` goes on behind it.
+    """
 
     entries: list[HistoryEntry]
     warnings: list[str]
+    last_seq: int
 
 
 class Shown(NamedTuple):
@@ -58,23 +62,30 @@ def history(
     filters: Iterable[tuple[str, str]] = (),
 ) -> History:
     """Returns what happened to a memory; with `path` `None` to all of them. `since` is an age or a time."""
-    moment = None if since is None else clock.to_datetime(clock.parse_time(since))
-    walked = core.walk(store, path, follow_moves, moment, limit, filters=filters)
+    since_ns = None if since is None else clock.parse_time(since)
+    reader = AuditChainReader(store)
+    last = reader.last_seq()
+    moment = None if since_ns is None else clock.to_datetime(since_ns)
+    walked = core.walk(store, path, follow_moves, moment, limit, filters=filters, reader=reader)
+    warnings = [describe(damage) for damage in walked.damages]
+    if since_ns is not None and since_ns > clock.now_ns():
+        warnings.append(f"nothing is newer than {since}: it lies in the future")
+    last = max(last, walked[0].seq if walked else 0)
     if chronological:
         walked.reverse()
-    return History(walked, [describe(damage) for damage in walked.damages])
+    return History(walked, warnings, last)
 
 
 def entry_json(entry: HistoryEntry, *, show_body: bool) -> dict[str, Any]:
     """Returns an entry as JSON has it: every field, the body diff structured, null with a reason."""
-    lines = entry.body_lines() if show_body else None
-    reason = (entry.body_diff_reason if show_body else "not_asked") if lines is None else None
+    lines, reason = entry.body_lines() if show_body else (None, entry.no_older_version() or "not_asked")
     return {
         "seq": entry.seq,
         "ts": clock.iso_exact(entry.ts_ns),
         "kind": entry.kind,
         "actor": entry.actor,
         "path": entry.path,
+        "name": entry.name,
         "body_hash": entry.body_hash,
         "frontmatter_diff": entry.frontmatter_diff,
         "body_diff": lines,
@@ -86,24 +97,24 @@ def entry_json(entry: HistoryEntry, *, show_body: bool) -> dict[str, Any]:
 def follow(
     store: str,
     path: str | None,
+    after: int,
     *,
     follow_moves: bool = True,
     filters: Iterable[tuple[str, str]] = (),
-    wait: Iterator[None],
+    wait: Iterable[None],
 ) -> Iterator[HistoryEntry]:
-    """Yields new entries as they are written, oldest first; looks again each time `wait` yields.
+    """Yields the entries behind row `after` as they are written, oldest first; looks again each time `wait` yields.
 
     A memory that is moved away is followed no further: its new name has a history of its own.
     """
     reader = AuditChainReader(store)
-    last = reader.last_seq()
     pairs = list(filters)
     for _ in wait:
         newest = reader.last_seq()
-        if newest > last:
-            walked = core.walk(store, path, follow_moves, filters=pairs, reader=reader, above=last)
+        if newest > after:
+            walked = core.walk(store, path, follow_moves, filters=pairs, reader=reader, above=after)
             yield from reversed(walked)
-            last = max(newest, walked[0].seq if walked else 0)
+            after = max(newest, walked[0].seq if walked else 0)
 
 
 def show(store: str, path: str, at: clock.At | None) -> Shown:
@@ -129,7 +140,7 @@ def blame(store: str, path: str, at: clock.At | None) -> list[BlamedLine]:
     _, lines = core.blame(store, path, at)
     return [
         BlamedLine(
-            line=line,
+            line=line.decode(errors="replace"),
             seq=row.seq if row else None,
             ts=clock.iso_exact(row.ts_ns) if row else None,
             actor=row.actor if row else None,

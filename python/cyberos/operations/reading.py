@@ -6,7 +6,6 @@ from cyberos import clock, layout
 from cyberos.core import history as core
 from cyberos.core import paths
 from cyberos.core.reader import AuditChainReader, describe
-from cyberos.errors import MemoryNotFound
 
 
 class Memory(NamedTuple):
@@ -40,16 +39,14 @@ def get(store: str, path: str, at: clock.At | None = None) -> Memory:
     """Returns a memory's content; with `at` the version that had this name then."""
     paths.check_lookup(path)
     reader = AuditChainReader(store)
-    if at is not None:
-        version, content = core.show(store, path, at, reader=reader)
-        return Memory(path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256, False, content)
-    on_disk = core.working_file(store, path)
-    known = reader.native.version_at(path)
+    known = reader.native.version_at(path) if at is None else None
+    # A file that no row knows is a memory too if a memory could lie there: the next write to it records it.
+    is_ours = known is not None or (at is None and path.startswith(_ROOTS) and path.endswith(paths.SUFFIXES))
+    on_disk = core.working_file(store, path) if is_ours else None
     if on_disk is None:
-        version, content = core.show(store, path, None, reader=reader)
+        version = core.version(reader, path, at, follow_moves=False)
+        content = core.content(reader, version)
         return Memory(path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256, False, content)
-    if known is None and not path.startswith(_ROOTS):
-        raise MemoryNotFound(f"there is no memory at {path}", path=path)
     import hashlib
 
     sha256 = hashlib.sha256(on_disk).hexdigest()

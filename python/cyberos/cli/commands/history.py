@@ -12,6 +12,7 @@ from cyberos.operations import history as operations
 
 _LIMIT = 10
 _LIMIT_ALL_PATHS = 100
+_INTERVAL_S = 0.1
 
 
 class _Limit(click.ParamType):  # type: ignore[type-arg]  # generic only in newer releases
@@ -55,7 +56,7 @@ def history(
     """Show who changed a memory, when and how, newest first.
 
     The history goes on under former names. Each entry says what changed in the frontmatter since the version before;
-    --show-body adds the body. Nothing is written.
+    --show-body adds the body. Nothing is written. With --follow, --json prints one object a line.
     """
     if all_paths == (path is not None):
         what = "--all-paths takes no path" if all_paths else "name a memory's path, or give --all-paths"
@@ -84,22 +85,14 @@ def history(
     render = entries.renderer(settings, show_body=show_body, show_path=all_paths)
     output.write_lines(line for entry in result.entries for line in render(entry))
     if follow:
-        _follow(store, path, render, follow_moves=not no_follow_moves, filters=pairs)
-
-
-def _follow(
-    store: str, path: str | None, render: entries.Render, *, follow_moves: bool, filters: list[tuple[str, str]]
-) -> None:
-    live = operations.follow(store, path, follow_moves=follow_moves, filters=filters, wait=_ticks())
-    for entry in live:
-        output.write_lines(render(entry))
-        output.flush()
+        moves = not no_follow_moves
+        wait = _ticks()
+        for entry in operations.follow(store, path, result.last_seq, follow_moves=moves, filters=pairs, wait=wait):
+            output.write_lines(render(entry))
 
 
 def _ticks() -> Iterator[None]:
-    import time
-
-    output.flush()
-    while True:
+    """Yields now and then, for as long as somebody reads the output."""
+    while output.is_read():
         yield
-        time.sleep(0.2)
+        output.wait(_INTERVAL_S)
