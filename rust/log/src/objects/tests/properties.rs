@@ -113,6 +113,65 @@ proptest! {
     }
 }
 
+/// An edit of a pack: bytes removed at a place, and others put there.
+fn edit() -> impl Strategy<Value = (prop::sample::Index, usize, Vec<u8>)> {
+    let junk = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..100),
+        prop::collection::vec(Just(0), 0..100),
+        // A header, more or less, of a frame that claims much.
+        (any::<u8>(), 0_u8..20).prop_map(|(len, seq)| [&[0, len][..], &[0; 13], &[seq], &[0; 8], &[1; 40]].concat()),
+    ];
+    (any::<prop::sample::Index>(), prop_oneof![Just(0), 0_usize..200], junk)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, rng_seed: prop::test_runner::RngSeed::Fixed(2), ..Default::default() })]
+
+    #[test]
+    fn packs_of_any_bytes_give_errors_and_never_another_body(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), edit()), 1..4),
+        publish in any::<bool>(),
+    ) {
+        let medium = medium();
+        let mut writer = writer(&medium);
+        let bodies = bodies(25);
+        for group in bodies.chunks(4) {
+            append(&mut writer, group);
+            writer.flush().unwrap();
+        }
+        if publish {
+            writer.publish_index(1).unwrap();
+        }
+        for (pack, (at, removed, junk)) in &edits {
+            let names = pack_names(&medium);
+            let name = pack.get(&names);
+            let mut bytes = pack_bytes(&medium, name);
+            let at = at.index(bytes.len() + 1);
+            let end = (at + removed).min(bytes.len());
+            bytes.splice(at..end, junk.iter().copied());
+            set_pack(&medium, name, &bytes);
+        }
+        let check = |medium: &Fake| {
+            let reader = reader(medium);
+            for body in &bodies {
+                if let Ok(Body::Found(found)) = reader.get(&sha(body)) {
+                    assert!(found == *body);
+                }
+            }
+            for stored in reader.iterate().unwrap().flatten() {
+                let _ = reader.check(&stored);
+            }
+        };
+        check(&medium);
+        let mut writer = super::writer(&medium);
+        append(&mut writer, &[b"goes on".to_vec()]);
+        writer.flush().unwrap();
+        writer.publish_index(1).unwrap();
+        prop_assert_eq!(get(&reader(&medium), b"goes on"), found(b"goes on"));
+        check(&medium);
+    }
+}
+
 #[test]
 fn identical_bodies_of_one_batch_are_stored_once_and_again_after_a_purge() {
     let medium = medium();
