@@ -29,20 +29,20 @@ struct Unfinished {
 impl BodyWriter {
     /// Reads what follows the end, and sets right what a crash left there.
     pub(super) fn recover(&mut self) -> Result<()> {
-        let mut touched_new_pack = false;
+        let (mut touched_new_pack, mut repaired) = (false, false);
         loop {
             let start = self.catalog.checkpoint();
             let mut damage = Damage::new(self.catalog.packs.last(), start.end);
             let all = self.catalog.extend(true, PUBLISH, |item| damage.see(item))?;
             touched_new_pack |= damage.saw_start_of_pack;
             self.unsynced |= self.catalog.end != start.end;
-            let repaired = all && self.repair(&damage)?;
-            if repaired {
-                self.catalog.rewind(start);
-            } else if all {
-                break;
-            } else {
+            if !all {
                 self.publish_index(1)?;
+            } else if !repaired && self.repair(&damage)? {
+                repaired = true;
+                self.catalog.rewind(start);
+            } else {
+                break;
             }
         }
         if touched_new_pack {
