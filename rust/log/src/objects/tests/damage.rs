@@ -54,7 +54,9 @@ fn every_prefix_of_the_last_pack_opens_as_its_whole_frames() {
             }
             assert_eq!(all_good(image).len(), kept);
         };
+        image.reset_counts();
         check(&image);
+        assert_eq!((image.counts().writes, image.counts().syncs), (0, 0), "readers never write");
         let mut writer = writer(&image);
         assert_eq!(pack_bytes(&image, last).len(), ends[whole], "the torn frame is cut off");
         check(&image);

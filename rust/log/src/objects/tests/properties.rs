@@ -226,3 +226,28 @@ fn bodies_at_the_limits_are_kept_or_refused() {
     assert_eq!(get(&reader, &too_long), Body::Absent);
     assert_eq!(all_good(&medium).len(), 3);
 }
+
+#[test]
+fn it_works_on_real_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let (objects, index) = (dir.path().join("audit/objects"), dir.path().join("index/objects"));
+    let os = Arc::new(crate::medium::Os);
+    let open = || BodyWriter::with_limit(os.clone(), objects.clone(), index.clone(), LIMIT).unwrap();
+    let reader = BodyReader::open(os.clone(), objects.clone(), index.clone()).unwrap();
+    let bodies = bodies(60);
+    assert_eq!(get(&reader, &bodies[0]), Body::Absent);
+    for group in bodies.chunks(9) {
+        let mut writer = open();
+        append(&mut writer, group);
+        writer.flush().unwrap();
+        writer.publish_index(10).unwrap();
+    }
+    open().purge(&[sha(&bodies[7])]).unwrap();
+    for (n, body) in bodies.iter().enumerate() {
+        assert_eq!(get(&reader, body), if n == 7 { Body::Purged } else { found(body) });
+    }
+    assert_eq!(
+        reader.iterate().unwrap().filter(|stored| stored.as_ref().is_ok_and(|stored| !stored.purged)).count(),
+        59
+    );
+}
