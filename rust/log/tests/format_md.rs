@@ -1,6 +1,9 @@
-//! What `FORMAT.md` says of payloads is what the code does.
+//! What `FORMAT.md` says is what the code does.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use cyberos_log::Digest;
+use cyberos_log::format::{frame, peaks, tip};
 use cyberos_log::json::{MAX_DEPTH, scan};
 use cyberos_log::row::{Row, RowDraft, Touch};
 
@@ -74,4 +77,62 @@ fn the_numbers_it_shows_are_canonical_and_the_depth_is_right() {
         assert_eq!(scan::check(number.as_bytes()).is_ok(), number != "-0", "{number}");
     }
     assert!(rules.contains(&format!("nest at most {MAX_DEPTH} deep")));
+}
+
+/// The rows of a table of offsets below a heading: offset, size and name of each field.
+fn fields(heading: &str) -> Vec<(usize, usize, &'static str)> {
+    let cells = |line: &'static str| {
+        let mut cells = line.strip_prefix("| ")?.split(" | ");
+        Some((cells.next()?.parse().ok()?, cells.next()?.parse().ok()?, cells.next()?))
+    };
+    section(heading).into_iter().filter_map(cells).collect()
+}
+
+/// Takes the fields out of `bytes` as the table says, as numbers; only those of up to eight bytes.
+fn numbers(heading: &str, bytes: &[u8]) -> Vec<(&'static str, u64)> {
+    let fields = fields(heading).into_iter().filter(|&(_, size, _)| size <= 8);
+    let number = |at: usize, size: usize| bytes[at..at + size].iter().fold(0, |n, &byte| n << 8 | u64::from(byte));
+    fields.map(|(at, size, name)| (name, number(at, size))).collect()
+}
+
+#[test]
+fn the_offsets_of_a_frame_are_those_of_the_code() {
+    let mut bytes = Vec::new();
+    frame::encode(&mut bytes, 0x0102_0304, 0x0506_0708_090a, b"payload");
+    let expected = [
+        ("length", 7),
+        ("crc", u64::from(crc32c::crc32c(b"payload"))),
+        ("seq", 0x0102_0304),
+        ("ts_ns", 0x0506_0708_090a),
+    ];
+    assert_eq!(numbers("## Frame", &bytes), expected);
+    assert_eq!(&bytes[frame::HEADER..], b"payload");
+    assert_eq!(frame::HEADER, 24);
+}
+
+#[test]
+fn the_offsets_of_the_tip_are_those_of_the_code() {
+    let tip = tip::Tip { generation: 1, seq: 2, segment: 3, offset: 4, chain: Digest([5; 32]), view_seq: 6, boot: 7 };
+    let slot = tip.encode();
+    let magic = u64::from_be_bytes(*tip::MAGIC);
+    let crc = u64::from(crc32c::crc32c(&slot[..508]));
+    let expected = [
+        ("magic", magic),
+        ("generation", 1),
+        ("seq", 2),
+        ("segment", 3),
+        ("offset", 4),
+        ("view_seq", 6),
+        ("boot", 7),
+        ("crc", crc),
+    ];
+    assert_eq!(numbers("## Tip", &slot), expected);
+    assert_eq!(slot[40..72], [5; 32]);
+}
+
+#[test]
+fn the_offsets_of_the_peaks_are_those_of_the_code() {
+    let bytes = peaks::encode(4, &[(2, Digest([9; 32]))]);
+    assert_eq!(numbers("## Merkle peaks", &bytes), [("leaves", 4), ("count", 1), ("height", 2)]);
+    assert_eq!((&bytes[..21], &bytes[37..]), (&peaks::MAGIC[..], &[9; 32][..]));
 }
