@@ -135,3 +135,11 @@ def adopt(store: str, path: str, *, actor: str, patience: float) -> int | None:
         # The writer records what it finds before it changes anything, and then there is nothing to change.
         receipt = writer.put(path, content, session_id="")
     return receipt.adopted or receipt.seq
+
+
+def bury(store: str, path: str, reason: str, *, actor: str, patience: float) -> int | None:
+    """Records that a memory is gone, with a tombstone; `actor` must be allowed to. Returns the row."""
+    from cyberos.core.writer import Writer
+
+    with Writer(store, actor=actor, patience=patience) as writer:
+        return writer.delete(path, reason=reason, session_id="").seq

@@ -22,7 +22,7 @@ _ADOPT: Final = "record it as a row, by the actor filesystem"
 
 def check(exam: Examination) -> Iterator[Finding]:
     """Yields how the working files differ from what the log says."""
-    found = _Files(exam.store)
+    found = Files(exam.store)
     yield from found.odd
     yield from _collisions(found.files)
     if not exam.follows or exam.survey.tip == "damaged":
@@ -90,7 +90,7 @@ def _sha256(file: str) -> str | None:
         return None
 
 
-class _Files:
+class Files:
     """What lies in the folders of memories."""
 
     def __init__(self, store: str) -> None:

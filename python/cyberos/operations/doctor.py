@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from cyberos.core import repair
 from cyberos.core.repair import Loss, LossPlan
+from cyberos.doctor import aftermath
 from cyberos.doctor.examination import Examination
 from cyberos.doctor.findings import Finding, Remedy, Severity, Step
 from cyberos.doctor.registry import Family, families
@@ -41,7 +42,7 @@ def mend(
     """Does what can be done about the findings, one family after the other, and checks again.
 
     `adopt` also records working files that were edited by hand. `accept_loss` gives damaged rows up; then such files
-    are recorded too, since they may be all that is left of a row.
+    are recorded too, since they may be all that is left of a row, and memories whose files are gone get a tombstone.
     """
     exam = Examination(store, actor=actor, patience=patience, progress=progress)
     remedies = {Remedy.REPAIR}
@@ -53,8 +54,10 @@ def mend(
         seq = repair.finish_loss(store, patience=patience)
         steps.append(Step(f"finished giving up damaged rows, which row {seq} records"))
     elif accept_loss and repair.plan_loss(store) is not None:
+        present = aftermath.witness(exam)
         loss = repair.accept_loss(store, actor=actor, patience=patience)
         steps.extend(_told(loss))
+        steps.extend(_attempt(aftermath.settle(exam.again(), present, loss)))
     if steps:
         steps.extend(_attempt(_rebuild(exam)))
         exam = exam.again()

@@ -13,6 +13,9 @@ use crate::medium::{Medium, Open, SharedMedium};
 /// The plan, in `audit/`.
 const PLAN: &str = "loss.json";
 const TEMPORARY: &str = "loss.json.tmp";
+const TIP_TEMPORARY: &str = "loss-tip.tmp";
+/// A tip that says nothing.
+const OBSCURED: [u8; 2 * SLOT] = [0; 2 * SLOT];
 /// The good part of a segment that is good only in part.
 pub(super) const PREFIX: &str = "loss-prefix.tmp";
 /// The new end.
@@ -23,6 +26,10 @@ pub(super) const ROWS: &str = "loss-rows.tmp";
 pub(super) struct Plan {
     /// Files in `audit/` and their new names, in order.
     pub renames: Vec<(String, String)>,
+    /// The files that are moved aside, and how long they are.
+    pub old: Vec<(String, u64)>,
+    /// The copy of the tip, where there was one.
+    pub tip_copy: Option<String>,
     /// What is acknowledged afterwards.
     pub tip: Option<Tip>,
 }
@@ -44,6 +51,12 @@ pub fn finish_loss(medium: &SharedMedium, audit_dir: &Path) -> Result<u64> {
     // Once the new end has its place, a tip that can be read is the new one, and rows may have followed.
     let is_done = !exists(medium.as_ref(), audit_dir, ROWS)? && matches!(state, TipState::Valid(_));
     if !is_done {
+        if !is_begun(medium.as_ref(), audit_dir)? && !plan.is_of(medium.as_ref(), audit_dir)? {
+            plan.abandon(medium.as_ref(), audit_dir)?;
+            return Err(LogError::Refused(
+                "rows were appended since it was planned what to give up: begin again".into(),
+            ));
+        }
         obscure(medium.as_ref(), audit_dir)?;
         plan.rename(medium.as_ref(), audit_dir)?;
         // The peaks are the old log's; nothing tells them from this one's.
@@ -64,13 +77,23 @@ fn exists(medium: &dyn Medium, dir: &Path, name: &str) -> Result<bool> {
 
 /// Makes the tip unreadable, durably: until the new end has its place nobody may append.
 fn obscure(medium: &dyn Medium, dir: &Path) -> Result<()> {
-    let path = dir.join("tip");
+    let (temporary, path) = (dir.join(TIP_TEMPORARY), dir.join("tip"));
     let write = || {
-        let file = medium.open(&path, Open::Create)?;
-        file.write_all_at(&[0; 2 * SLOT], 0)?;
-        file.sync()
+        let file = medium.open(&temporary, Open::Create)?;
+        file.set_len(0)?;
+        file.write_all_at(&OBSCURED, 0)?;
+        file.sync()?;
+        medium.rename(&temporary, &path)?;
+        medium.sync_dir(dir)
     };
-    write().map_err(LogError::io("write", &path))
+    write().map_err(LogError::io("replace", &path))
+}
+
+/// Whether it was begun to carry the plan out. From then on the tip is unreadable, so that nothing was appended since.
+fn is_begun(medium: &dyn Medium, dir: &Path) -> Result<bool> {
+    let path = dir.join("tip");
+    let tip = medium.read(&path).map_err(LogError::io("read", path))?;
+    Ok(tip.is_some_and(|tip| tip == OBSCURED) || !exists(medium, dir, ROWS)?)
 }
 
 fn malformed() -> LogError {
@@ -83,13 +106,16 @@ impl Plan {
         let text = |text: &str| Value::Str(text.to_owned());
         let int = |n: u64| Value::Int(n.into());
         let renames = self.renames.iter().map(|(from, to)| Value::Array(vec![text(from), text(to)]));
+        let old = self.old.iter().map(|(name, bytes)| Value::Array(vec![text(name), int(*bytes)]));
         let Some(tip) = self.tip else { return Err(malformed()) };
         let plan = Value::Object(BTreeMap::from([
             ("chain".into(), text(&tip.chain.to_hex())),
             ("offset".into(), int(tip.offset)),
+            ("old".into(), Value::Array(old.collect())),
             ("renames".into(), Value::Array(renames.collect())),
             ("segment".into(), int(tip.segment)),
             ("seq".into(), int(tip.seq)),
+            ("tip_copy".into(), self.tip_copy.as_deref().map_or(Value::Null, text)),
             ("view_seq".into(), int(tip.view_seq)),
         ]));
         let bytes = plan.to_canonical().map_err(|error| LogError::Invalid(error.to_string()))?;
@@ -129,7 +155,35 @@ impl Plan {
             boot: 0,
         };
         let renames = value.get("renames")?.as_array()?.iter().map(pair).collect::<Option<_>>()?;
-        Some(Self { renames, tip: Some(tip) })
+        let file = |item: &Value| match item.as_array()? {
+            [name, bytes] => Some((plain_name(name.as_str()?)?, u64::try_from(bytes.as_int()?).ok()?)),
+            _ => None,
+        };
+        let old = value.get("old")?.as_array()?.iter().map(file).collect::<Option<_>>()?;
+        let tip_copy = value.get("tip_copy")?.as_str().and_then(plain_name);
+        Some(Self { renames, old, tip_copy, tip: Some(tip) })
+    }
+
+    /// Whether the log is still the one that the plan was made for.
+    fn is_of(&self, medium: &dyn Medium, dir: &Path) -> Result<bool> {
+        let read = |name: &str| medium.read(&dir.join(name)).map_err(LogError::io("read", dir.join(name)));
+        for (name, bytes) in &self.old {
+            let stat = medium.stat(&dir.join(name)).map_err(LogError::io("inspect", dir.join(name)))?;
+            if stat.is_none_or(|stat| stat.len != *bytes) {
+                return Ok(false);
+            }
+        }
+        let copy = self.tip_copy.as_deref().map_or(Ok(None), read)?;
+        Ok(read("tip")? == copy)
+    }
+
+    /// Removes the plan, and then what was written for it.
+    fn abandon(&self, medium: &dyn Medium, dir: &Path) -> Result<()> {
+        for name in [Some(PLAN), Some(PREFIX), Some(ROWS), self.tip_copy.as_deref()].into_iter().flatten() {
+            medium.remove(&dir.join(name)).map_err(LogError::io("remove", dir.join(name)))?;
+            medium.sync_dir(dir).map_err(LogError::io("sync", dir))?;
+        }
+        Ok(())
     }
 
     fn rename(&self, medium: &dyn Medium, dir: &Path) -> Result<()> {

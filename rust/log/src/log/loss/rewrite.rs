@@ -92,6 +92,7 @@ fn keep(
             .unwrap_or(stem);
         let (bytes, sha256) = measure(medium.as_ref(), &dir.join(name))?;
         kept.push(Kept { file: format!("audit/{name}"), kept_as: format!("audit/{to}"), bytes, sha256 });
+        plan.old.push((name.to_owned(), bytes));
         plan.renames.push((name.to_owned(), to));
         Ok(())
     };
@@ -135,6 +136,7 @@ fn keep(
         let mut out = Output::create(medium, dir, &to)?;
         out.buffer = whole;
         out.finish()?;
+        plan.tip_copy = Some(to.clone());
         kept.push(Kept { file: "audit/tip".into(), kept_as: format!("audit/{to}"), bytes, sha256 });
     }
     Ok(kept)
