@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +12,8 @@ import pytest
 
 from cyberos import clock
 from cyberos.cli.main import main
+from cyberos.core import store as stores
+from cyberos.core.writer import Writer
 
 # One seed, so that a run can be repeated; HYPOTHESIS_PROFILE=search looks further.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
@@ -97,3 +99,14 @@ def bare_store(tmp_path: Path) -> Path:
     store.mkdir()
     (store / "manifest.json").write_text("{}")
     return store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return stores.init(tmp_path / "store")
+
+
+@pytest.fixture
+def writer(store: Path) -> Iterator[Writer]:
+    with Writer(store, actor="ann") as writer:
+        yield writer

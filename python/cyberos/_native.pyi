@@ -78,6 +78,9 @@ class Writer:
 def split_memory(content: bytes) -> tuple[dict[str, Any] | None, str | None, bytes]:
     """Takes a memory apart: its fields (`None`: no frontmatter), or why they cannot be read, and the body."""
 
+def store_format(root: str | os.PathLike[str]) -> int | None:
+    """What the manifest of the store at `root` says of its format; `None` where there is none or it does not say."""
+
 @final
 class Reader:
     """A store, open for reading. Takes no lock and never writes; looks at each call whether the log has changed."""

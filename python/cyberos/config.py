@@ -78,13 +78,7 @@ def parse(raw: bytes, file: str = layout.MANIFEST) -> Config:
     """Returns the settings in the bytes of a manifest; `file` is what an error names."""
     reader = _Reader(decode(raw, file), file)
     version = reader.integer("format_version", FORMAT_VERSION, 1, None)
-    if version > FORMAT_VERSION:
-        raise UnsupportedStore(
-            f"{file} says format {version}; this cyberos knows formats up to {FORMAT_VERSION}",
-            store=os.path.dirname(file) or None,
-            format_version=version,
-            hint="install a newer cyberos",
-        )
+    check_format(version, os.path.dirname(file) or None)
     sessions, memories = reader.section("sessions"), reader.section("memories")
     return Config(
         store_id=reader.text("store_id"),
@@ -109,6 +103,17 @@ def decode(raw: bytes, file: str = layout.MANIFEST) -> dict[str, Any]:
     if not isinstance(manifest, dict):
         raise BadConfig(f"{file} is not a JSON object", file=file)
     return manifest
+
+
+def check_format(version: int, store: str | None) -> None:
+    """Raises `UnsupportedStore` where a store's format is newer than this program."""
+    if version > FORMAT_VERSION:
+        raise UnsupportedStore(
+            f"the store has format {version}; this cyberos knows formats up to {FORMAT_VERSION}",
+            store=store,
+            format_version=version,
+            hint="install a newer cyberos",
+        )
 
 
 class _Reader:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,29 @@ def test_nothing_is_imported_that_click_does_not_need(args, click_loads):
     loaded = tops(run_main(*args))
     assert not loaded & HEAVY
     assert loaded - click_loads <= ALLOWED, "import it where it is used, or say here why start-up can afford it"
+
+
+PEER = str(Path(__file__).parents[1] / "fixtures" / "peer-store")
+A = "memories/facts/moved/fact-001-336.md"
+JSON = {"json", "_json"}
+HASH = {"hashlib", "_hashlib", "_blake2"}
+
+
+@pytest.mark.parametrize(
+    ("args", "more"),
+    [
+        (["history", A], set()),
+        (["history", A, "--json", "--show-body"], JSON),
+        (["history", "--all-paths"], set()),
+        (["list"], set()),
+        (["verify"], set()),
+        (["get", A], HASH),  # of a file that may have been edited by hand
+    ],
+)
+def test_reading_imports_next_to_nothing(args, more):
+    loaded = tops(run_main("--store", PEER, *args))
+    assert not loaded & HEAVY
+    assert loaded - CLICK <= ALLOWED | more, "import it where it is used, or say here why start-up can afford it"
 
 
 def test_a_command_imports_only_itself():

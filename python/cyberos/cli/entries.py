@@ -64,6 +64,8 @@ def _lines(entry: HistoryEntry, *, show_body: bool, show_path: bool, paint: Call
         yield from _frontmatter(diff, paint)
     if show_body:
         yield from _body(entry, paint)
+    elif diff is None and entry.no_older_version() == "damaged":
+        yield f"{_INDENT}({_REASONS['damaged']})"
 
 
 def _cell(text: str, width: int) -> str:
@@ -106,6 +108,7 @@ def _body(entry: HistoryEntry, paint: Callable[..., str]) -> Iterator[str]:
 
 _REASONS: Final = {
     "purged": "the content was purged",
+    "damaged": "the content is damaged: `cyberos verify --deep` says where",
     "unavailable": "the content was never kept: the log holds only its hash",
     "binary": "the content is binary",
     "too_large": "the content is too large to compare",

@@ -18,6 +18,7 @@ from cyberos.errors import (
     BodyPurged,
     BodyRefused,
     BodyUnavailable,
+    CorruptLog,
     IoFailure,
     MemoryNotFound,
     PathRefused,
@@ -30,6 +31,8 @@ _FIELDS: Final = ("seq", "ts", "kind", "actor", "body_hash", "frontmatter_diff",
 # Versions that are kept at hand: two for each entry of a page.
 _KEPT: Final = 32
 _KEPT_BYTES: Final = 4 << 20
+# Why a version has no bytes; of two reasons the earlier is told.
+_MISSING: Final = ("purged", "damaged", "unavailable")
 # The longest working file that is read: no memory is longer.
 _LONGEST: Final = 16 << 20
 # A diff that nobody has asked for yet.
@@ -42,7 +45,7 @@ class HistoryEntry:
     `frontmatter_diff` is `{"added": {…}, "removed": {…}, "changed": {field: {"old": …, "new": …}}}` or `None`, or where
     the frontmatter cannot be read `{"unparseable": why, "diff": unified diff of it}`. `body_diff` is a unified diff,
     empty where only the frontmatter changed, or `None`, and `body_diff_reason` says why: `no_content` (the row writes
-    none), `first` (there is no older version), `purged`, `unavailable`, `binary`, `too_large`.
+    none), `first` (there is no older version), `purged`, `damaged`, `unavailable`, `binary`, `too_large`.
 
     `path` is the row's own; `name` is the memory's, under which the row was found.
     """
@@ -140,10 +143,9 @@ class HistoryEntry:
             return None, "first"
         sha256, path = entry.older
         old, new = bodies.get(sha256), bodies.get(entry.content_sha256)
-        if old is None or new is None:
-            purged = bodies.is_purged(sha256) or bodies.is_purged(entry.content_sha256)
-            return None, "purged" if purged else "unavailable"
-        return _native.Comparison(old, new, path, entry.name), None
+        if isinstance(old, bytes) and isinstance(new, bytes):
+            return _native.Comparison(old, new, path, entry.name), None
+        return None, next(reason for reason in _MISSING if reason in (old, new))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HistoryEntry):
@@ -161,27 +163,27 @@ class Bodies:
 
     def __init__(self, reader: _native.Reader) -> None:
         self._reader = reader
-        self._kept: dict[str, tuple[bytes | None, bool]] = {}
+        self._kept: dict[str, bytes | str] = {}
         self._size = 0
 
-    def get(self, sha256: str) -> bytes | None:
-        """Returns a version's bytes; `None` where they are not kept."""
-        return self._look_up(sha256)[0]
-
-    def is_purged(self, sha256: str) -> bool:
-        """Whether a version's bytes were kept once, and erased."""
-        return self._look_up(sha256)[1]
-
-    def _look_up(self, sha256: str) -> tuple[bytes | None, bool]:
+    def get(self, sha256: str) -> bytes | str:
+        """Returns a version's bytes, or why there are none: `purged`, `damaged`, `unavailable`."""
         found = self._kept.get(sha256)
         if found is None:
-            found = self._reader.body(sha256)
+            found = self._read(sha256)
             if self._size > _KEPT_BYTES or len(self._kept) > _KEPT:
                 self._kept.clear()
                 self._size = 0
             self._kept[sha256] = found
-            self._size += len(found[0] or b"")
+            self._size += len(found)
         return found
+
+    def _read(self, sha256: str) -> bytes | str:
+        try:
+            body, purged = self._reader.body(sha256)
+        except CorruptLog:  # one version less is no reason to show no history
+            return "damaged"
+        return body if body is not None else "purged" if purged else "unavailable"
 
 
 class Walked(list[HistoryEntry]):

@@ -29,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use crate::history::{PyDamage, PyEntry, PyVersion};
     #[pymodule_export]
-    use crate::reader::Reader;
+    use crate::reader::{Reader, store_format};
     #[pymodule_export]
     use crate::repair::Repair;
     #[pymodule_export]

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cyberos_log::Digest;
 use cyberos_log::history::{Chain, Query};
-use cyberos_log::medium::{Os, SharedMedium};
+use cyberos_log::json::Value;
+use cyberos_log::medium::{Medium, Os, SharedMedium};
 use cyberos_log::objects::{Body, BodyReader};
+use cyberos_log::{Digest, LogError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -14,6 +15,22 @@ use crate::checks::{self, PyReport};
 use crate::errors::{BadArgument, Result};
 use crate::history::{PyDamage, PyEntry, PyVersion, at, damages, filters, walked};
 use crate::rows::{self, Marks};
+
+const MANIFEST: &str = "manifest.json";
+const MANIFEST_LIMIT: usize = 1 << 20;
+
+/// What the manifest of the store at `root` says of its format; `None` where there is no manifest or it does not say.
+#[pyfunction]
+pub fn store_format(py: Python<'_>, root: PathBuf) -> Result<Option<u64>> {
+    let read = move || {
+        let mut path = root;
+        path.push(MANIFEST);
+        let bytes = Os.read_head(&path, MANIFEST_LIMIT).map_err(LogError::io("read", path))?;
+        let manifest = bytes.and_then(|bytes| Value::parse(&bytes).ok());
+        Ok::<_, LogError>(manifest.and_then(|manifest| manifest.get("format_version")?.as_int()?.try_into().ok()))
+    };
+    Ok(py.detach(read)?)
+}
 
 /// A store, open for reading. Takes no lock and never writes; looks at each call whether the log has changed.
 #[pyclass(frozen, module = "cyberos._native")]
