@@ -364,6 +364,11 @@ class Survey:
 def survey(root: str | os.PathLike[str], progress: Callable[[int], object] | None = None) -> Survey:
     """Looks at the store at `root`. `progress` is called now and then with the number of rows verified so far."""
 
+def plan_loss(
+    root: str | os.PathLike[str],
+) -> tuple[int, int, int, list[tuple[int, int]], str, str, int] | None:
+    """Returns what giving up damaged rows means: from, to, whole rows, ranges that are lost, reason, file and offset."""
+
 @final
 class Repair:
     """A store to be mended. Each method takes the store's lock and gives it back."""
@@ -372,11 +377,6 @@ class Repair:
         """`patience` is in seconds; `lease` is what others are told about the holder of the lock."""
     def rebuild_tip(self) -> int:
         """Writes the tip anew from a log that is whole from its start; returns its last row."""
-    def plan_loss(self) -> tuple[int, int, int, list[tuple[int, int]], str, str, int] | None:
-        """Returns what giving up damaged rows would mean; `None` where there is nothing to give up.
-
-        From, to, rows that are whole, ranges that are lost, what is wrong, file and offset.
-        """
     def accept_loss(
         self, actor: str, ts_ns: int
     ) -> tuple[tuple[int, int, int, list[tuple[int, int]], str, str, int], list[tuple[str, str, int, str]], int]:

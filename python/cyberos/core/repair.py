@@ -61,7 +61,7 @@ def pending_loss(store: str) -> bool:
 
 def plan_loss(store: str) -> LossPlan | None:
     """Returns what giving up damaged rows would mean; `None` where the log is whole. Changes nothing."""
-    found = _open(store, 0.0).plan_loss()
+    found = _native.plan_loss(store)
     return _plan(found) if found else None
 
 
@@ -126,15 +126,20 @@ def adopt(store: str, path: str, *, actor: str, patience: float) -> int | None:
     """Records a working file that was edited by hand; `actor` is who must be allowed to write it. Returns the row."""
     from cyberos.core.writer import Writer
 
-    try:
-        with open(os.path.join(store, path), "rb") as file:
-            content = file.read()
-    except OSError as error:
-        raise IoFailure(f"cannot read {path}: {error.strerror}", file=path, errno=error.errno) from error
     with Writer(store, actor=actor, patience=patience) as writer:
+        # Read only now: opening a writer brings files up to date that a crash left behind.
+        content = _read(store, path)
         # The writer records what it finds before it changes anything, and then there is nothing to change.
         receipt = writer.put(path, content, session_id="")
     return receipt.adopted or receipt.seq
+
+
+def _read(store: str, path: str) -> bytes:
+    try:
+        with open(os.path.join(store, path), "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise IoFailure(f"cannot read {path}: {error.strerror}", file=path, errno=error.errno) from error
 
 
 def bury(store: str, path: str, reason: str, *, actor: str, patience: float) -> int | None:

@@ -47,7 +47,7 @@ def check(exam: Examination) -> Iterator[Finding]:
             repair=None if exam.faults else "move them into a file of their own",
         )  # fmt: skip
     yield from _head(exam)
-    yield from _files(exam)
+    yield from _files(exam, pending=pending)
 
 
 def _tip(exam: Examination) -> Iterator[Finding]:
@@ -79,7 +79,7 @@ def _head(exam: Examination) -> Iterator[Finding]:
     yield Finding("log.head", severity, message, layout.HEAD, last, remedy=Remedy.REPAIR, repair="write it again")
 
 
-def _files(exam: Examination) -> Iterator[Finding]:
+def _files(exam: Examination, *, pending: bool) -> Iterator[Finding]:
     folder = exam.path(layout.AUDIT)
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     for name in names:
@@ -97,6 +97,8 @@ def _files(exam: Examination) -> Iterator[Finding]:
         elif _KEPT.fullmatch(name):
             yield Finding("log.kept", Severity.INFO, "bytes that a recovery moved aside; nothing reads them", file)
         elif _TEMPORARY.fullmatch(name):
+            if pending:
+                continue  # what is still to be put in its place
             yield Finding(
                 "log.leftover", Severity.INFO, "an interrupted repair left this; nothing reads it", file,
                 remedy=Remedy.REPAIR, repair="remove it",

@@ -31,7 +31,7 @@ mod _native {
     #[pymodule_export]
     use crate::reader::{Reader, store_format};
     #[pymodule_export]
-    use crate::repair::Repair;
+    use crate::repair::{Repair, plan_loss};
     #[pymodule_export]
     use crate::survey::{Survey, survey};
     #[pymodule_export]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cyberos_log::Digest;
-use cyberos_log::log::LossPlan;
-use cyberos_log::medium::Os;
+use cyberos_log::log::{self, LossPlan};
+use cyberos_log::medium::{Os, SharedMedium};
 use cyberos_log::store::{self, Lock};
 use pyo3::prelude::*;
 
@@ -35,11 +35,6 @@ impl Repair {
     /// Writes the tip anew from a log that is whole from its start; returns its last row.
     fn rebuild_tip(&self, py: Python<'_>) -> Result<u64> {
         Ok(py.detach(|| self.0.rebuild_tip())?)
-    }
-
-    /// Returns what giving up damaged rows would mean; `None` where there is nothing to give up.
-    fn plan_loss(&self, py: Python<'_>) -> Result<Option<Planned>> {
-        Ok(py.detach(|| self.0.plan_loss())?.map(planned))
     }
 
     /// Gives up damaged rows. Returns what was planned, the files that were moved aside (name, new name, length and SHA-256)
@@ -89,6 +84,16 @@ impl Repair {
     fn index_bodies(&self, py: Python<'_>) -> Result<()> {
         Ok(py.detach(|| self.0.index_bodies())?)
     }
+}
+
+/// Returns what giving up damaged rows of the store at `root` would mean; `None` where there is nothing to give up.
+///
+/// Takes no lock and writes nothing.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
+pub fn plan_loss(py: Python<'_>, root: PathBuf) -> Result<Option<Planned>> {
+    let medium: SharedMedium = Arc::new(Os);
+    Ok(py.detach(|| log::plan_loss(&medium, &root.join("audit")))?.map(planned))
 }
 
 fn planned(plan: LossPlan) -> Planned {

@@ -8,7 +8,7 @@ use super::view::replace;
 use crate::error::{LogError, Result};
 use crate::hash::Digest;
 use crate::history::{At, Chain};
-use crate::log::{self, Loss, LossPlan};
+use crate::log::{self, Loss};
 use crate::medium::SharedMedium;
 use crate::objects::{Body, BodyReader, BodyWriter};
 
@@ -43,11 +43,6 @@ impl Repair {
     pub fn rebuild_tip(&self) -> Result<u64> {
         let _guard = self.locked()?;
         log::rebuild_tip(&self.medium, &self.audit())
-    }
-
-    /// See [`log::plan_loss`].
-    pub fn plan_loss(&self) -> Result<Option<LossPlan>> {
-        log::plan_loss(&self.medium, &self.audit())
     }
 
     /// See [`log::accept_loss`].
