@@ -118,19 +118,21 @@ fn damages() -> Vec<(String, Files)> {
         add(&format!("sealed segment {place} missing"), true, &|files| drop(files.remove(&sealed(files, place))));
         add(&format!("sealed segment {place} damaged"), true, &|files| flip(files, &sealed(files, place), 3, 40));
         add(&format!("sealed segment {place} garbled"), true, &|files| {
-            files.get_mut(&sealed(files, place)).unwrap().fill(9)
+            files.get_mut(&sealed(files, place)).unwrap().fill(9);
         });
         add(&format!("sealed segment {place} cut"), true, &|files| {
-            files.get_mut(&sealed(files, place)).unwrap().truncate(300)
+            files.get_mut(&sealed(files, place)).unwrap().truncate(300);
         });
     }
     add("the active segment missing", true, &|files| drop(files.remove("current.binlog")));
     add("the active segment damaged", true, &|files| flip(files, "current.binlog", 2, 40));
-    add("a damaged segment with a compacted twin", true, &|files| {
-        let name = sealed(files, 1);
-        files.insert(format!("{name}.zst"), b"not zstd".to_vec());
-        flip(files, &name, 3, 40);
-    });
+    for row in [0, 3] {
+        add(&format!("row {row} of a segment with a compacted twin"), true, &|files| {
+            let name = sealed(files, 1);
+            files.insert(format!("{name}.zst"), b"not zstd".to_vec());
+            flip(files, &name, row, 40);
+        });
+    }
     all
 }
 
@@ -148,6 +150,10 @@ fn plan(fake: &Fake) -> Option<LossPlan> {
 
 fn is_pending(fake: &Fake) -> bool {
     files(fake).contains_key("loss.json")
+}
+
+fn is_temporary(file: &str) -> bool {
+    std::path::Path::new(file).extension().is_some_and(|suffix| suffix == "tmp")
 }
 
 /// Payloads of the whole rows that a damaged log has, by number.
@@ -210,7 +216,7 @@ fn check_kept(fake: &Fake, damaged: &Files, extra: &Value, name: &str) {
     for (file, bytes) in damaged.iter().filter(|(_, bytes)| !bytes.is_empty()) {
         assert!(now.values().any(|kept| kept == bytes), "{name}: the bytes of {file} are kept");
     }
-    assert!(!now.keys().any(|file| file.ends_with(".tmp") || file == "loss.json"), "{name}: {:?}", now.keys());
+    assert!(!now.keys().any(|file| is_temporary(file) || file == "loss.json"), "{name}: {:?}", now.keys());
 }
 
 #[test]
@@ -271,7 +277,7 @@ fn finish(fake: &Fake, damaged: &Files, planned: &LossPlan, name: &str) {
     } else if plan(fake).is_some() {
         accept(fake).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
-    for leftover in files(fake).into_keys().filter(|file| file.ends_with(".tmp")) {
+    for leftover in files(fake).into_keys().filter(|file| is_temporary(file)) {
         cyberos_log::medium::Medium::remove(fake, &audit().join(leftover)).unwrap();
     }
     check_given_up(fake, damaged, planned, name);
