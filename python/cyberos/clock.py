@@ -16,8 +16,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MAX_NS = 2**63 - 1
 _MAX_SEQ_DIGITS = 19
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_DURATION = re.compile(r"([0-9]{1,9})([smhdw])")
-_INSTANT = re.compile(
+# Compiled when first used: most commands name no time.
+_DURATION = r"([0-9]{1,9})([smhdw])"
+_INSTANT = (
     r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})"
     r"(?:[Tt ](?P<time>[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,](?P<fraction>[0-9]{1,9}))?)?)"
     r"(?P<zone>[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?"
@@ -40,9 +41,9 @@ class At(NamedTuple):
 def parse_time(text: str) -> int:
     """Returns the time that `text` means: an age (`24h` is a day ago) or an ISO date or time, UTC by default."""
     text = text.strip()
-    if match := _DURATION.fullmatch(text):
+    if match := re.fullmatch(_DURATION, text):
         return max(0, now_ns() - int(match[1]) * _UNITS[match[2]] * NS)
-    match = _INSTANT.fullmatch(text)
+    match = re.fullmatch(_INSTANT, text)
     if match is None:
         raise BadArgument(f"not a time: {text!r}", hint=_HINT)
     zone = (match["zone"] or "Z").upper()

@@ -1,4 +1,4 @@
-"""History, and comparing versions: the shapes that the command line, REST and MCP share."""
+"""History: the shape that the command line, REST and MCP share."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -18,37 +18,6 @@ class History(NamedTuple):
     entries: list[HistoryEntry]
     warnings: list[str]
     last_seq: int
-
-
-class Shown(NamedTuple):
-    """A version of a memory."""
-
-    path: str
-    seq: int
-    ts: str
-    body_hash: str
-    content: bytes
-
-
-class Difference(NamedTuple):
-    """What changed between two versions: `body_diff` is a unified diff, null with a reason."""
-
-    old: dict[str, Any]
-    new: dict[str, Any]
-    frontmatter_diff: dict[str, Any]
-    body_diff: str | None
-    body_diff_reason: str | None
-
-
-class BlamedLine(NamedTuple):
-    """A line, and the row that wrote it; nulls where the versions that could tell are not kept."""
-
-    line: str
-    seq: int | None
-    ts: str | None
-    actor: str | None
-    path: str | None
-    session_id: str | None
 
 
 def history(
@@ -115,46 +84,3 @@ def follow(
             walked = core.walk(store, path, follow_moves, filters=pairs, reader=reader, above=after)
             yield from reversed(walked)
             after = max(newest, walked[0].seq if walked else 0)
-
-
-def show(store: str, path: str, at: clock.At | None) -> Shown:
-    """Returns a version of a memory."""
-    version, content = core.show(store, path, at)
-    return Shown(version.path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256, content)
-
-
-def diff(store: str, path: str, old: clock.At, new: clock.At | None) -> Difference:
-    """Returns what changed between two versions; `new` is now where it is `None`."""
-    before, after, comparison = core.diff(store, path, old, new)
-    return Difference(
-        old=_version_json(before),
-        new=_version_json(after),
-        frontmatter_diff=comparison.frontmatter(),
-        body_diff=comparison.unified(),
-        body_diff_reason=comparison.incomparable,
-    )
-
-
-def blame(store: str, path: str, at: clock.At | None) -> list[BlamedLine]:
-    """Returns each line of a version with the row that wrote it."""
-    _, lines = core.blame(store, path, at)
-    return [
-        BlamedLine(
-            line=line.decode(errors="replace"),
-            seq=row.seq if row else None,
-            ts=clock.iso_exact(row.ts_ns) if row else None,
-            actor=row.actor if row else None,
-            path=row.name if row else None,
-            session_id=row.extra.get("session_id") if row else None,
-        )
-        for line, row in lines
-    ]
-
-
-def _version_json(version: Any) -> dict[str, Any]:
-    return {
-        "path": version.path,
-        "seq": version.seq,
-        "ts": clock.iso_exact(version.ts_ns),
-        "body_hash": version.content_sha256,
-    }

@@ -8,7 +8,7 @@ from cyberos.cli import output
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.cli.versions import split
-from cyberos.operations import history as operations
+from cyberos.operations import versions as operations
 
 
 @click.command(cls=Command)

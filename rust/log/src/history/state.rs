@@ -48,11 +48,25 @@ impl Chain {
     ///
     /// With `follow`, `path` is its name now and former names count; without, it is its name then.
     pub fn version_at(&self, path: &str, at: At, follow: bool) -> Result<Option<Version>> {
-        let below = match at {
+        let mut below = match at {
             At::Seq(last) if !follow => last.saturating_add(1),
             _ => u64::MAX,
         };
+        loop {
+            let (version, came) = self.newest_version(path, at, follow, below)?;
+            match came {
+                // Before a memory came to the name, another one may have had it.
+                Some(seq) if version.is_none() => below = seq,
+                _ => return Ok(version),
+            }
+        }
+    }
+
+    /// Returns the newest version below row `below` that the moment includes. Without `follow`, a row that brought the memory
+    /// to the name and that the moment does not include ends the search; its number is the second result.
+    fn newest_version(&self, path: &str, at: At, follow: bool, below: u64) -> Result<(Option<Version>, Option<u64>)> {
         let mut version: Option<Version> = None;
+        let mut came = None;
         self.walk(path, true, below, &mut |step| {
             let (ts_ns, sha256) = (step.row.ts_ns(), step.row.content_sha256());
             if let Some(version) = &mut version {
@@ -66,7 +80,11 @@ impl Chain {
                 return Ok(Next::Stop);
             }
             if !at.includes(step.seq, ts_ns) {
-                return Ok(if !follow && step.touch == Touch::MoveTo { Next::Stop } else { Next::ContentOnly });
+                if !follow && step.touch == Touch::MoveTo {
+                    came = Some(step.seq);
+                    return Ok(Next::Stop);
+                }
+                return Ok(Next::ContentOnly);
             }
             match step.touch {
                 Touch::Annotation => Ok(Next::ContentOnly),
@@ -79,7 +97,7 @@ impl Chain {
                 }
             }
         })?;
-        Ok(version)
+        Ok((version, came))
     }
 
     /// Returns every memory that existed at a moment, by name. Reads the log up to that moment.
