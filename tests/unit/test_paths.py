@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cyberos import layout
 from cyberos.clock import At
 from cyberos.core import paths
-from cyberos.core.paths import check_lookup, check_on_disk, check_path, find_collision, fold, split_version
+from cyberos.core.paths import OnDisk, Siblings, check_lookup, check_path, fold, split_version
 from cyberos.errors import BadArgument, PathRefused
 
 GOOD = [
@@ -78,7 +78,7 @@ BAD = [
 
 @pytest.mark.parametrize("path", GOOD)
 def test_good_paths_come_back_unchanged(path):
-    assert check_path(path) is path
+    assert check_path(path) == path
 
 
 @pytest.mark.parametrize(("path", "why"), BAD)
@@ -167,15 +167,20 @@ def test_folding_ignores_case_and_form(name):
 @given(st.text("aAbB", min_size=1, max_size=4), st.lists(st.text("aAbB", min_size=1, max_size=4)))
 def test_collisions_agree_with_comparing_lower_case(name, siblings):
     expected = [other for other in siblings if other != name and other.lower() == name.lower()]
-    assert find_collision(name, siblings) == (expected[0] if expected else None)
+    found = Siblings(siblings).add(name)
+    assert found in expected if expected and name not in siblings else found is None
 
 
 @pytest.mark.parametrize(
     ("name", "sibling"), [("a.md", "A.md"), ("é.md", "e\u0301.md"), ("É.md", "é.md"), ("straße", "STRASSE"), ("ς", "Σ")]
 )
 def test_names_that_a_file_system_may_confuse_collide(name, sibling):
-    assert find_collision(name, ["other", sibling]) == sibling
-    assert find_collision(name, [name, "other"]) is None
+    assert Siblings(["other", sibling]).add(name) == sibling
+    assert Siblings([name, "other"]).add(name) is None
+
+
+def check_on_disk(store, path):
+    return OnDisk(store).check(path)
 
 
 @pytest.fixture
@@ -236,10 +241,33 @@ def test_a_file_is_no_folder_and_a_folder_no_file(store):
             check_on_disk(store, path)
 
 
+def test_new_names_of_one_group_are_told_apart_too(store):
+    on_disk = OnDisk(store)
+    for path in ("memories/facts/two.md", "memories/new/a.md", "memories/new/a.md", "memories/facts/One.md"):
+        assert on_disk.check(path) == path
+    for path in ("memories/facts/TWO.md", "memories/new/A.md", "memories/NEW/a.md", "memories/facts/one.md"):
+        with pytest.raises(PathRefused, match="only by case"):
+            on_disk.check(path)
+
+
+def test_a_folder_is_looked_at_once_for_many_names(store, monkeypatch):
+    real, calls = os.listdir, []
+
+    def listdir(folder):
+        calls.append(folder)
+        return real(folder)
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    on_disk = OnDisk(store)
+    for number in range(100):
+        on_disk.check(f"memories/facts/{number}.md")
+    assert calls == [str(store / "memories/facts")]
+
+
 @given(st.sampled_from(GOOD))
 def test_good_paths_are_their_own_fold_only_once(path):
     assume(path.isascii())
-    assert find_collision(path, [path.swapcase()]) == path.swapcase()
+    assert Siblings([path.swapcase()]).add(path) == path.swapcase()
 
 
 @pytest.mark.parametrize(

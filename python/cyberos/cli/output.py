@@ -148,17 +148,19 @@ def confirm(question: str, *, assumed: bool) -> None:
 
 
 class Progress:
-    """A line on standard error about work that takes longer than a second, where that is a terminal.
+    """A line on standard error about work that takes longer than `delay_s` seconds, where that is a terminal.
 
     Use it as a context and call it with what is done and, where known, the total.
     """
 
-    DELAY_S = 1.0
     INTERVAL_S = 0.1
+    WIDTH = 24
 
-    def __init__(self, what: str, unit: str = "rows", now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, what: str, unit: str = "rows", *, delay_s: float = 1.0, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._what, self._unit, self._now = what, unit, now
-        self._due = now() + self.DELAY_S
+        self._due = now() + delay_s
         self._shown = False
         self._enabled = sys.stderr.isatty()
 
@@ -168,8 +170,11 @@ class Progress:
             return
         self._due = self._now() + self.INTERVAL_S
         self._shown = True
-        of = f" of {total:,} ({100 * done // total} %)" if total else ""
-        sys.stderr.write(f"\r\x1b[K{self._what}: {done:,}{of} {self._unit}")
+        text = f"{self._what}: {done:,} {self._unit}"
+        if total:
+            bar = "#" * (self.WIDTH * done // total)
+            text = f"{self._what} [{bar:-<{self.WIDTH}}] {100 * done // total} % of {total:,} {self._unit}"
+        sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
 
     def __enter__(self) -> Self:

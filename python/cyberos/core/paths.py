@@ -2,13 +2,14 @@
 
 `check_path` is for what is written: it holds a path to the rules below and returns it unchanged. `check_lookup` is for
 what is read: stores also hold older names, so it refuses only what could reach outside. Neither touches a disk;
-`check_on_disk` does, and refuses symbolic links and names that some file systems could not tell from one that is there.
+`OnDisk` does, and refuses symbolic links and names that some file systems could not tell from one that is there.
 """
 
 import os
 import stat
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from cyberos import layout
@@ -24,6 +25,7 @@ _SIDECAR: Final = ".meta.json"
 _LOOKUP_IS_EXACT: Final = sys.platform != "darwin"
 
 
+@lru_cache(maxsize=8_192)
 def check_path(path: str) -> str:
     """Returns `path` if a memory may be written there, else raises `PathRefused` saying why and what to do."""
     check_lookup(path)
@@ -84,7 +86,7 @@ def _check_segment(path: str, segment: str) -> None:
     if segment[0] in " ." or segment[-1] in " .":
         raise _refused(path, f"{segment!r} begins or ends with a space or a dot", "leave it out")
     if segment.isascii():
-        wrong = [char for char in segment if not " " <= char <= "~"]
+        wrong = [] if segment.isprintable() else [char for char in segment if not char.isprintable()]
     else:
         import unicodedata  # a large table that names in ASCII can do without
 
@@ -118,54 +120,88 @@ def fold(name: str) -> str:
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
 
 
-def find_collision(name: str, siblings: Iterable[str]) -> str | None:
-    """Returns the sibling that differs from `name` only by case or Unicode form."""
-    folded = fold(name)
-    return next((other for other in siblings if other != name and fold(other) == folded), None)
+class Siblings:
+    """The names in one folder, told apart as the least discerning file system would."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        # By themselves and by what `fold` makes of them.
+        self._names: dict[str, str] = {}
+        for name in names:
+            self._names.setdefault(fold(name), name)
+            self._names[name] = name
+
+    def add(self, name: str) -> str | None:
+        """Adds a name, or returns one that is there and differs from it only by case or Unicode form."""
+        if self._names.get(name) == name:
+            return None
+        other = self._names.setdefault(fold(name), name)
+        if other != name:
+            return other
+        self._names[name] = name
+        return None
 
 
-def check_on_disk(store: str | os.PathLike[str], path: str) -> str:
-    """Returns `path` if it can be a file below `store` as the disk is now, else raises `PathRefused`.
+class OnDisk:
+    """What the disk has to say about paths, for one group of writes: each folder is looked at once.
 
-    A folder is listed only where `path` names something new in it.
+    A folder is listed only where a path names something new in it.
     """
-    folder, parent = os.fspath(store), ""
-    *_, name = segments = path.split("/")
-    for segment in segments:
-        full = os.path.join(folder, segment)
-        try:
-            mode = os.lstat(full).st_mode
-        except FileNotFoundError:
-            _check_siblings(path, parent, segment, folder)
-            return path  # nothing below it is there either
-        except OSError as error:
-            raise IoFailure(f"cannot look at {full}: {error.strerror}", file=full, errno=error.errno) from error
-        if not _LOOKUP_IS_EXACT:
-            _check_siblings(path, parent, segment, folder)
-        here = f"{parent}/{segment}" if parent else segment
-        if stat.S_ISLNK(mode):
-            raise _refused(path, f"{here} is a symbolic link", "memories are plain files in plain folders of the store")
-        if segment is not name and not stat.S_ISDIR(mode):
-            raise _refused(path, f"{here} is not a folder", "choose another path")
-        if segment is name and not stat.S_ISREG(mode):
-            raise _refused(path, f"{here} is not a plain file", "choose another path")
-        folder, parent = full, here
-    return path
 
+    def __init__(self, store: str | os.PathLike[str]) -> None:
+        """Looks at nothing yet."""
+        self._store = os.fspath(store)
+        self._folders = {"": True}
+        self._siblings: dict[str, Siblings] = {}
 
-def _check_siblings(path: str, parent: str, segment: str, folder: str) -> None:
-    try:
-        names = os.listdir(folder)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise IoFailure(f"cannot list {folder}: {error.strerror}", file=folder, errno=error.errno) from error
-    other = None if segment in names else find_collision(segment, names)
-    if other is not None:
-        existing = f"{parent}/{other}" if parent else other
-        raise _refused(
-            path, f"it differs from {existing} only by case or Unicode form", f"write {existing}, or another name"
-        )
+    def check(self, path: str) -> str:
+        """Returns `path` if it can be a file beside those checked before, else raises `PathRefused`."""
+        mode = self._look(path, path)
+        if mode is not None and not stat.S_ISREG(mode):
+            raise _refused(path, f"{path} is not a plain file", "choose another path")
+        return path
+
+    def _has_folder(self, path: str, folder: str) -> bool:
+        there = self._folders.get(folder)
+        if there is None:
+            mode = self._look(path, folder)
+            if mode is not None and not stat.S_ISDIR(mode):
+                raise _refused(path, f"{folder} is not a folder", "choose another path")
+            there = self._folders[folder] = mode is not None
+        return there
+
+    def _look(self, path: str, entry: str) -> int | None:
+        """Returns the mode of `entry`, which is `path` or a folder on the way to it; `None` where nothing is there."""
+        parent, _, name = entry.rpartition("/")
+        mode = None
+        if self._has_folder(path, parent):
+            full = os.path.join(self._store, entry)
+            try:
+                mode = os.lstat(full).st_mode
+            except FileNotFoundError:
+                pass  # it is new
+            except OSError as error:
+                raise IoFailure(f"cannot look at {full}: {error.strerror}", file=full, errno=error.errno) from error
+        if mode is None or not _LOOKUP_IS_EXACT:
+            other = self._siblings_in(parent).add(name)
+            if other is not None:
+                existing = f"{parent}/{other}" if parent else other
+                what_to_do = f"write {existing}, or another name"
+                raise _refused(path, f"it differs from {existing} only by case or Unicode form", what_to_do)
+        if mode is not None and stat.S_ISLNK(mode):
+            what_to_do = "memories are plain files in plain folders of the store"
+            raise _refused(path, f"{entry} is a symbolic link", what_to_do)
+        return mode
+
+    def _siblings_in(self, folder: str) -> Siblings:
+        siblings = self._siblings.get(folder)
+        if siblings is None:
+            full = os.path.join(self._store, folder)
+            try:
+                siblings = Siblings(os.listdir(full)) if self._folders[folder] else Siblings()
+            except OSError as error:
+                raise IoFailure(f"cannot list {full}: {error.strerror}", file=full, errno=error.errno) from error
+            self._siblings[folder] = siblings
+        return siblings
 
 
 def _refused(path: str, why: str, what_to_do: str) -> PathRefused:

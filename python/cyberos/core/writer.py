@@ -125,17 +125,21 @@ class Writer:
         session_id = self._active_session() if session_id is None else session_id
         shared = {"session_id": session_id} if session_id else {}
         limit = self._config.memories.max_body_bytes
-        checked: set[tuple[str, str]] = set()
+        # In a batch most paths come again and again; what was found out about one holds for the batch.
+        permitted: set[tuple[str, str]] = set()  # actors and folders
+        looked_at: set[str] = set()
+        on_disk = paths.OnDisk(self.store_path)
         requests = []
         for place, change in enumerate(changes):
             who = actors[place] if actors else actor or self.actor
             change.check(limit)
             for path in change.written():
-                # In a batch most paths come again and again; what was found out about one holds for the batch.
-                if (who, path) not in checked:
-                    self._permit(rules, who, path, change.kind)
-                    paths.check_on_disk(self.store_path, path)
-                    checked.add((who, path))
+                where = (who, path.rpartition("/")[0])
+                if where not in permitted and self._permit(rules, who, path, change.kind):
+                    permitted.add(where)
+                if path not in looked_at:
+                    on_disk.check(path)
+                    looked_at.add(path)
             when = times[place] if times else clock.now_ns()
             extra = {**shared, **change.extra} if change.extra else shared
             requests.append((change.kind, who, when, extra, *change.arguments()))
@@ -187,14 +191,16 @@ class Writer:
         """Raises `ProtocolNotApproved` where the store's AGENTS.md has no §18."""
         protocol.require(protocol.load(self.store_path), protocol.SESSIONS)
 
-    def _permit(self, rules: acl.Acl, actor: str, path: str, kind: str) -> None:
+    def _permit(self, rules: acl.Acl, actor: str, path: str, kind: str) -> bool:
+        """Raises `AclDenied`, or returns whether the access lists have nothing to say against it."""
         decision = rules.decide(actor, path)
         if not decision.refused:
-            return
+            return True
         row = ("aux", actor, clock.now_ns(), decision.row_extra(kind), "memory.acl_denied", path)
         self._native.submit([row])
         if not decision.allowed:
             raise decision.error()
+        return False
 
     def _active_session(self) -> str | None:
         try:

@@ -20,35 +20,51 @@ use crate::value::object_from_python;
 pub struct Writer(store::Writer);
 
 /// What became of one request.
-#[pyclass(frozen, get_all, module = "cyberos._native")]
-pub struct Receipt {
-    /// The row that records it; `None` where there was nothing to change.
-    seq: Option<u64>,
-    /// That row's chain value, in hexadecimal.
-    chain: Option<String>,
-    /// SHA-256 of the memory's content after it (for a deletion: before it), in hexadecimal.
-    sha256: Option<String>,
-    /// The row that recorded an edit made by hand before this request.
-    adopted: Option<u64>,
-    /// Stored copies of versions that a purge erased.
-    erased: u64,
-    /// What is not done yet though the row is acknowledged.
-    warnings: Vec<String>,
-}
+#[pyclass(frozen, module = "cyberos._native")]
+pub struct Receipt(Outcome);
 
 #[pymethods]
 impl Receipt {
+    /// The row that records it; `None` where there was nothing to change.
+    #[getter]
+    fn seq(&self) -> Option<u64> {
+        self.0.seq
+    }
+
+    /// That row's chain value, in hexadecimal.
+    #[getter]
+    fn chain(&self) -> Option<String> {
+        self.0.chain.map(Digest::to_hex)
+    }
+
+    /// SHA-256 of the memory's content after it (for a deletion: before it), in hexadecimal.
+    #[getter]
+    fn sha256(&self) -> Option<String> {
+        self.0.sha256.map(Digest::to_hex)
+    }
+
+    /// The row that recorded an edit made by hand before this request.
+    #[getter]
+    fn adopted(&self) -> Option<u64> {
+        self.0.adopted
+    }
+
+    /// Stored copies of versions that a purge erased.
+    #[getter]
+    fn erased(&self) -> u64 {
+        self.0.erased
+    }
+
+    /// What is not done yet though the row is acknowledged.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.0.warnings.clone()
+    }
+
     fn __repr__(&self) -> String {
         let show = |value: &Option<u64>| value.map_or("None".to_owned(), |value| value.to_string());
-        format!("Receipt(seq={}, adopted={}, erased={})", show(&self.seq), show(&self.adopted), self.erased)
-    }
-}
-
-impl From<Outcome> for Receipt {
-    fn from(outcome: Outcome) -> Self {
-        let Outcome { seq, chain, sha256, adopted, erased, warnings } = outcome;
-        let (chain, sha256) = (chain.map(Digest::to_hex), sha256.map(Digest::to_hex));
-        Self { seq, chain, sha256, adopted, erased, warnings }
+        let Outcome { seq, adopted, erased, .. } = &self.0;
+        format!("Receipt(seq={}, adopted={}, erased={erased})", show(seq), show(adopted))
     }
 }
 
@@ -85,7 +101,7 @@ impl Writer {
     fn submit(&self, py: Python<'_>, requests: &Bound<'_, PyList>) -> Result<Vec<Receipt>> {
         let requests = requests.iter().map(|item| request(&item)).collect::<PyResult<Vec<_>>>()?;
         let outcomes = py.detach(|| self.0.submit_all(requests))?;
-        Ok(outcomes.into_iter().map(Receipt::from).collect())
+        Ok(outcomes.into_iter().map(Receipt).collect())
     }
 
     /// Number of the last acknowledged row that this writer knows of.

@@ -93,7 +93,7 @@ def test_progress_shows_after_a_second_ten_times_a_second_and_clears_itself(monk
     frames = screen.getvalue().split("\r\x1b[K")
     assert frames[0] == frames[-1] == ""
     assert len(frames[1:-1]) <= 15
-    assert frames[1] == "verifying: 10,000 of 24,000 (41 %) rows"
+    assert frames[1] == "verifying [##########--------------] 41 % of 24,000 rows"
 
 
 def test_quick_work_and_pipes_show_no_progress(monkeypatch):

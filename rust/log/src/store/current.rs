@@ -92,8 +92,14 @@ impl Core {
         Ok(before.and_then(|version| Digest::from_hex(version.sha256.as_bytes())))
     }
 
-    pub(super) fn check_folders(&self, path: &str) -> Result<()> {
-        check_folders(self.medium.as_ref(), &self.root, path)
+    /// As [`check_folders`]; folders are looked at once in a group.
+    pub(super) fn check_folders(&mut self, path: &str) -> Result<()> {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if !self.folders.contains(folder) {
+            check_folders(self.medium.as_ref(), &self.root, path)?;
+            self.folders.insert(folder.to_owned());
+        }
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ const UNINDEXED: u64 = 512;
 /// Bodies that may be missing from the body index.
 const UNINDEXED_BODIES: usize = 256;
 /// Rows that the view's watermark may lag behind while writing, and at closing.
-const VIEW_LAG: u64 = 1024;
+const VIEW_LAG: u64 = 1 << 14;
 const VIEW_LAG_AT_CLOSE: u64 = 64;
 /// Leaves that opening a writer adds to lagging peaks; more are left to a rebuild.
 const PEAKS_LAG: u64 = 4096;
@@ -50,6 +50,7 @@ impl Core {
         let ids: Vec<u64> = tickets.iter().map(|ticket| ticket.id).collect();
         let mut planned: Vec<(u64, Vec<Outcome>)> = Vec::new();
         let mut plan = Plan::default();
+        self.folders.clear();
         if let Err(error) = self.catch_up_with_others() {
             answers.extend(ids.into_iter().map(|id| (id, Err(error.again()))));
             return;
@@ -133,10 +134,8 @@ impl Core {
     fn follow_up(&mut self, actions: Vec<super::view::Action>, erase: &[crate::Digest]) -> (u64, Vec<String>) {
         let mut warnings = Vec::new();
         let mut erased = 0;
-        for action in coalesce(actions) {
-            if let Err(error) = self.apply(&action) {
-                warnings.push(format!("a working file is not up to date: {error}"));
-            }
+        for error in self.apply_all(coalesce(actions)) {
+            warnings.push(format!("a working file is not up to date: {error}"));
         }
         if !erase.is_empty() && warnings.is_empty() {
             // The working file first, durably: once the bodies are gone nothing can tell its remains from somebody's work.

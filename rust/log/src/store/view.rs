@@ -1,6 +1,6 @@
 //! Working files: a view of the chain, kept up after the rows are acknowledged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,9 @@ use crate::log::Event;
 use crate::medium::{Medium, Open};
 use crate::objects::Body;
 use crate::row::{Row, Touch};
+
+/// From this many files on, two threads write them.
+const PARALLEL_FROM: usize = 64;
 
 /// One change of working files.
 #[derive(Debug)]
@@ -44,14 +47,20 @@ fn temporary_of(path: &Path) -> PathBuf {
 /// Writes `body` to `path` through a temporary file beside it. Not synced.
 pub(super) fn replace(medium: &dyn Medium, path: &Path, body: &[u8]) -> io::Result<()> {
     let temporary = temporary_of(path);
-    let file = match medium.open(&temporary, Open::Create) {
+    let file = match medium.open(&temporary, Open::CreateNew) {
+        Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             medium.create_dir_all(path.parent().unwrap_or(path))?;
             medium.open(&temporary, Open::Create)?
         }
-        other => other?,
+        // What a crash left.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let file = medium.open(&temporary, Open::Create)?;
+            file.set_len(0)?;
+            file
+        }
+        Err(error) => return Err(error),
     };
-    file.set_len(0)?;
     file.write_all_at(body, 0)?;
     medium.rename(&temporary, path)
 }
@@ -106,6 +115,66 @@ impl Core {
         }
     }
 
+    /// Carries out changes of working files in order; returns what went wrong. Many writes are shared by two threads.
+    pub(super) fn apply_all(&mut self, actions: Vec<Action>) -> Vec<LogError> {
+        let mut errors = Vec::new();
+        // A write may wait for others: what overtakes it is about other files.
+        let mut writes: Vec<(String, Vec<u8>)> = Vec::new();
+        let mut waiting: HashMap<String, usize> = HashMap::new();
+        for action in actions {
+            if let Action::Write { path, body } = action {
+                waiting.insert(path.clone(), writes.len());
+                writes.push((path, body));
+                continue;
+            }
+            let concerned = match &action {
+                Action::Rename { from, to, .. } => [Some(from), Some(to)],
+                Action::Remove { path } | Action::Write { path, .. } => [Some(path), None],
+            };
+            let due = concerned.into_iter().flatten().filter_map(|path| waiting.remove(path));
+            let due: Vec<_> = due.filter_map(|at| writes.get_mut(at).map(std::mem::take)).collect();
+            self.write_files(due, &mut errors);
+            if let Err(error) = self.apply(&action) {
+                errors.push(error);
+            }
+        }
+        writes.retain(|(path, _)| !path.is_empty());
+        self.write_files(writes, &mut errors);
+        errors
+    }
+
+    fn write_files(&mut self, mut writes: Vec<(String, Vec<u8>)>, errors: &mut Vec<LogError>) {
+        let (medium, root) = (self.medium.as_ref(), self.root.as_path());
+        let write = |writes: Vec<(String, Vec<u8>)>| -> Vec<_> {
+            let one = |(path, body): (String, Vec<u8>)| {
+                let file = root.join(&path);
+                replace(medium, &file, &body).map_err(LogError::io("write", &file))?;
+                Ok((path, file.clone(), medium.stat(&file).ok().flatten()))
+            };
+            writes.into_iter().map(one).collect()
+        };
+        let rest = if writes.len() < PARALLEL_FROM { Vec::new() } else { writes.split_off(writes.len() / 2) };
+        let written = std::thread::scope(|scope| {
+            let other = (!rest.is_empty()).then(|| scope.spawn(|| write(rest)));
+            let mut written = write(writes);
+            if let Some(other) = other {
+                written.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            written
+        });
+        for result in written {
+            match result {
+                Ok((path, file, stat)) => {
+                    self.touched(&file);
+                    if let (Some(current), Some(stat)) = (self.current.get_mut(&path), stat) {
+                        current.disk = Some(stat.version);
+                    }
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+
     fn write_file(&mut self, path: &str, body: &[u8]) -> Result<()> {
         let file = self.root.join(path);
         replace(self.medium.as_ref(), &file, body).map_err(LogError::io("write", &file))?;
@@ -124,7 +193,9 @@ impl Core {
 
     fn touched(&mut self, file: &Path) {
         self.view.dirty.insert(file.to_path_buf());
-        self.view.dirty.extend(file.parent().map(Path::to_path_buf));
+        if let Some(parent) = file.parent().filter(|parent| !self.view.dirty.contains(*parent)) {
+            self.view.dirty.insert(parent.to_path_buf());
+        }
     }
 
     /// Notes that a file is gone, and takes folders away that are empty now.

@@ -1,6 +1,6 @@
 //! The writer of a store: submissions from any number of threads, one group at a time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -45,6 +45,8 @@ pub(super) struct Core {
     pub stored: Option<BodyReader>,
     pub chain: Chain,
     pub current: HashMap<String, Current>,
+    /// Folders of memories that were looked at for the group at hand: plain ones, or not there.
+    pub folders: HashSet<String>,
     /// `None` where the file on disk is not a state of this log: then it is left alone until it is rebuilt.
     pub peaks: Option<Peaks>,
     pub view: View,
@@ -98,6 +100,7 @@ impl Writer {
             stored: None,
             chain,
             current: HashMap::new(),
+            folders: HashSet::new(),
             peaks: None,
             view: View::default(),
             merging: None,

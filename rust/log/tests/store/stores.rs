@@ -66,5 +66,5 @@ pub fn sha(body: &str) -> Digest {
 
 /// Everything that ever happened.
 pub fn all() -> Query {
-    Query { path: None, follow_moves: true, limit: None, since_ns: None, below: None, filters: Vec::new() }
+    Query { path: None, follow_moves: true, limit: None, since_ns: None, above: 0, below: None, filters: Vec::new() }
 }
