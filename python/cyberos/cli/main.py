@@ -48,6 +48,7 @@ COMMANDS: Final = {
     ),
     "doctor": Entry("cyberos.cli.commands.doctor", "doctor", "Check that the store is as it should be"),
     "acl": Entry("cyberos.cli.commands.acl", "acl", "Show who may write where"),
+    "demo": Entry("cyberos.cli.commands.demo", "demo", "Build a sample store, ask it for histories, and verify it"),
     "protocol": Entry("cyberos.cli.commands.protocol", "protocol", "Show what the store's owner has approved"),
     "version": Entry("cyberos.cli.commands.version", "version", "Print the version"),
 }
