@@ -17,7 +17,7 @@ _WORDS: Final = (
 _MOVES, _DELETES, _RECORDS = 0.04, 0.03, 0.10
 _KINDS: Final = ("put", "move", "delete", "memory.importance_scored")
 _LINES: Final = 4_096
-_CHUNK: Final = 8_192
+_CHUNK: Final = 16_384
 _NS: Final = 1_000_000_000
 # The made-up work fills these days, so that segments, ages and months differ.
 _DAYS: Final = 60
