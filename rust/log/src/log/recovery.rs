@@ -63,14 +63,16 @@ pub(super) fn check_tip(log: &LogReader, tip: &Tip) -> Result<End> {
             "the last acknowledged row does not end here",
         ));
     };
-    let chain = Row::parse(frame.payload).map(|row| row.chain());
-    if chain != Ok(tip.chain) {
-        return Err(LogError::corrupt(
-            segment.label(),
-            frame.offset,
-            Some(tip.seq),
-            "the last acknowledged row has another chain",
-        ));
+    let at_row = |what: &str| LogError::corrupt(segment.label(), frame.offset, Some(tip.seq), what);
+    let row = Row::parse(frame.payload).map_err(|error| at_row(&error.to_string()))?;
+    if row.chain() != tip.chain {
+        return Err(at_row("the last acknowledged row has another chain"));
+    }
+    if row.ts_ns() != frame.header.ts_ns {
+        return Err(at_row("the header's time is not the payload's"));
+    }
+    if !row.chain_is_right() {
+        return Err(at_row("the chain does not match the payload"));
     }
     Ok(End { place, offset: tip.offset, seq: tip.seq })
 }

@@ -33,7 +33,7 @@ pub struct Damage {
     /// What is wrong, in one clause.
     pub what: String,
     /// Whether it is what a crash may leave of the last group: bytes behind everything that was acknowledged, with no whole
-    /// frame behind them, or with an unwritten sector among them.
+    /// frame among them, or only such as were part of that group.
     pub torn_tail: bool,
 }
 
@@ -103,11 +103,15 @@ impl LogReader {
     pub(super) fn damage_at(&self, segment: &Segment, place: usize, stop: Stop) -> Result<Damage> {
         let found = find_frame(segment, stop.offset + 1, stop.expected_seq)?;
         let last = place + 1 == self.segments().list().len() && !segment.is_compacted();
-        let acknowledged = self.tip().is_some_and(|tip| tip.seq >= stop.expected_seq);
+        // By place too: behind a damaged length the numbers expected are not the right ones.
+        let acknowledged = self.tip().is_some_and(|tip| {
+            tip.seq >= stop.expected_seq || (tip.segment == segment.first_seq && tip.offset > stop.offset)
+        });
         let torn_tail = last
             && !acknowledged
             && match found {
-                None => true,
+                // A whole frame with another number is no torn write: somebody wrote it there.
+                None => find_frame(segment, stop.offset, 1)?.is_none(),
                 Some(found) => self.only_in_flight(segment, stop.offset, found.offset)?,
             };
         let next = found.filter(|_| !torn_tail);

@@ -11,8 +11,10 @@ use crate::medium::MediumFile;
 
 /// What is decompressed at opening: enough for the first headers.
 const HEAD: u64 = 64 << 10;
-/// A segment that decompresses to more is refused: its stated size is not to be trusted.
+/// Decompressing stops here, and at [`RATIO`] times the compressed size: what a frame states is not to be trusted.
 const LARGEST: u64 = 16 << 30;
+/// Rows full of digests shrink to a fifth at best, those without to a fiftieth.
+const RATIO: u64 = 1000;
 /// Largest back-reference distance accepted, as a power of two.
 const WINDOW_LOG: u32 = 27;
 
@@ -113,6 +115,7 @@ impl Compacted {
         let mut spill: Option<File> = None;
         let mut total = 0_u64;
         let mut spilling = Ok(());
+        let most = LARGEST.min(self.source.len()?.saturating_mul(RATIO).saturating_add(HEAD));
         let mut chunk = vec![0_u8; 1 << 20];
         let fault = read_through(self.source.as_ref(), |decoder| {
             loop {
@@ -121,8 +124,8 @@ impl Compacted {
                 if bytes.is_empty() {
                     return Ok(());
                 }
-                if total + read as u64 > LARGEST {
-                    return Err(io::Error::other("it decompresses to more than 16 GiB"));
+                if total + read as u64 > most {
+                    return Err(io::Error::other("it decompresses to more than its size allows"));
                 }
                 total += read as u64;
                 if spill.is_none() && self.budget.take(read) {
@@ -277,5 +280,7 @@ mod tests {
         assert!(segment.fault().unwrap().is_some());
         assert!(plain.starts_with(&read_all(&segment)));
         assert!(compacted(b"no zstd at all", &Arc::default()).fault().unwrap().is_some());
+        let zeros = zstd::encode_all(vec![0; 32 << 20].as_slice(), 1).unwrap();
+        assert!(compacted(&zeros, &Arc::default()).fault().unwrap().is_some(), "a bomb");
     }
 }
