@@ -1,5 +1,7 @@
 //! HEAD and peaks against the log: what lies behind is told from what is wrong.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
 use std::path::Path;
 use std::sync::Arc;
 
