@@ -21,7 +21,6 @@ const MANIFEST_LIMIT: usize = 1 << 20;
 
 /// What the manifest of the store at `root` says of its format; `None` where there is no manifest or it does not say.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
 pub fn store_format(py: Python<'_>, root: PathBuf) -> Result<Option<u64>> {
     let read = move || {
         let mut path = root;
