@@ -367,7 +367,7 @@ def survey(root: str | os.PathLike[str], progress: Callable[[int], object] | Non
 def plan_loss(
     root: str | os.PathLike[str],
 ) -> tuple[int, int, int, list[tuple[int, int]], str, str, int] | None:
-    """Returns what giving up damaged rows means: from, to, whole rows, ranges that are lost, reason, file and offset."""
+    """Returns what giving up damaged rows means: from, to, whole rows, lost ranges, reason, file and offset."""
 
 @final
 class Repair:
