@@ -67,7 +67,7 @@ class Move:
 
     def check(self, limit: int) -> None:  # noqa: ARG002, the same for every change
         """Raises `PathRefused`."""
-        paths.check_lookup(self.src)
+        paths.check_taken_away(self.src)
         paths.check_path(self.dst)
 
     def written(self) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Delete:
 
     def check(self, limit: int) -> None:  # noqa: ARG002, the same for every change
         """Raises `PathRefused` or `BadArgument`."""
-        paths.check_lookup(self.path)
+        paths.check_taken_away(self.path)
         if self.mode == "purge" and not self.reason.strip():
             raise BadArgument("a purge needs a reason: it stays in the log", argument="reason", hint="--reason TEXT")
 

@@ -1,8 +1,9 @@
 """What the path of a memory may be.
 
 `check_path` is for what is written: it holds a path to the rules below and returns it unchanged. `check_lookup` is for
-what is read: stores also hold older names, so it refuses only what could reach outside. Neither touches a disk;
-`OnDisk` does, and refuses symbolic links and names that some file systems could not tell from one that is there.
+what is read: stores also hold older names, so it refuses only what could reach outside. `check_taken_away` is for what
+is moved or deleted: an older name too, but a memory's. None of them touches a disk; `OnDisk` does, and refuses symbolic
+links and names that some file systems could not tell from one that is there.
 """
 
 import os
@@ -31,10 +32,7 @@ def check_path(path: str) -> str:
     check_lookup(path)
     if len(path.encode()) > MAX_PATH_BYTES:
         raise _refused(path, f"it is longer than {MAX_PATH_BYTES} bytes", "choose a shorter one")
-    root, _, rest = path.partition("/")
-    if root not in layout.MEMORY_ROOTS or not rest:
-        roots = ", ".join(f"{name}/" for name in layout.MEMORY_ROOTS)
-        raise _refused(path, "it is not in a folder of memories", f"memories live under {roots}")
+    _check_root(path)
     for segment in path.split("/"):
         _check_segment(path, segment)
     name = path.rpartition("/")[2]
@@ -42,6 +40,15 @@ def check_path(path: str) -> str:
         raise _refused(path, "a memory's name ends in .md or .json", f"for example {path.rstrip('.')}.md")
     if name.casefold().endswith(_SIDECAR):
         raise _refused(path, f"{_SIDECAR} files hold the frontmatter of other memories", "choose another name")
+    return path
+
+
+def check_taken_away(path: str) -> str:
+    """Returns `path` if a memory there may be moved or deleted; raises `PathRefused` for the store's own files."""
+    check_lookup(path)
+    _check_root(path)
+    if path.rpartition("/")[2] == layout.ACL_FILE:
+        raise _refused(path, "it is an access list, not a memory", "its owner may edit the file itself")
     return path
 
 
@@ -78,6 +85,13 @@ def split_version(text: str) -> tuple[str, At | None]:
     if not at or text.endswith(SUFFIXES):
         return text, None
     return path, parse_at(version)
+
+
+def _check_root(path: str) -> None:
+    root, _, rest = path.partition("/")
+    if root not in layout.MEMORY_ROOTS or not rest:
+        roots = ", ".join(f"{name}/" for name in layout.MEMORY_ROOTS)
+        raise _refused(path, "it is not in a folder of memories", f"memories live under {roots}")
 
 
 def _check_segment(path: str, segment: str) -> None:

@@ -4,6 +4,7 @@ Every change is checked (path, size, access list), handed to the compiled core, 
 durable. Any number of threads may share a writer, and other processes may write to the same store at the same time.
 """
 
+import errno
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -15,11 +16,12 @@ from cyberos import _native, clock, config, layout
 from cyberos.core import access, acl, paths, protocol
 from cyberos.core.changes import Change, Delete, Mode, Move, Put, Record
 from cyberos.core.reader import AuditChainReader, Row
-from cyberos.errors import StoreNotFound
+from cyberos.errors import IoFailure, StoreNotFound, StoreReadOnly
 
 Receipt = _native.Receipt
 
 _DEFAULT_ACTOR: Final = "agent"
+_READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class Writer:
@@ -32,7 +34,7 @@ class Writer:
     def __init__(
         self, store_path: str | os.PathLike[str], *, actor: str = _DEFAULT_ACTOR, patience: float = 10.0
     ) -> None:
-        """Opens the store; raises `StoreNotFound`, `StoreLocked`, `CorruptLog` or `UnsupportedStore`."""
+        """Opens it; raises `StoreNotFound`, `StoreReadOnly`, `StoreLocked`, `CorruptLog` or `UnsupportedStore`."""
         self.store_path = Path(store_path)
         self.actor = actor
         if not layout.is_store(os.fspath(self.store_path)):
@@ -40,7 +42,16 @@ class Writer:
         self._config = config.load(self.store_path)
         lease = json.dumps({"pid": os.getpid(), "actor": actor})
         adopt = not self._config.keeps_tip
-        self._native = _native.Writer(self.store_path, patience=patience, adopt=adopt, lease=lease)
+        try:
+            self._native = _native.Writer(self.store_path, patience=patience, adopt=adopt, lease=lease)
+        except IoFailure as error:
+            if getattr(error, "errno", None) not in _READ_ONLY:
+                raise
+            raise StoreReadOnly(
+                f"the store cannot be written to: {error}",
+                store=os.fspath(self.store_path),
+                hint="reading it works; to write, its files must be yours and their disk writable",
+            ) from error
         self._reader: AuditChainReader | None = None
 
     def put(

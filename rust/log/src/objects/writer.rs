@@ -166,6 +166,20 @@ impl BodyWriter {
         Ok(())
     }
 
+    /// Returns where the buffer stands, for [`rewind`](Self::rewind).
+    pub const fn mark(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Drops the bodies that were buffered since `mark`.
+    pub fn rewind(&mut self, mark: usize) {
+        if let Some(&from) = self.frames.get(mark) {
+            self.buffer.truncate(from);
+            self.frames.truncate(mark);
+            self.recent.clear();
+        }
+    }
+
     /// Drops the buffered bodies.
     pub fn discard(&mut self) {
         self.buffer.clear();

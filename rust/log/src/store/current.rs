@@ -7,6 +7,7 @@ use crate::error::{LogError, Result};
 use crate::hash::Digest;
 use crate::history::At;
 use crate::medium::Medium;
+use crate::objects::Body;
 
 /// A working file larger than this is not read: no memory may be.
 const LARGEST: u64 = 15 << 20;
@@ -34,6 +35,8 @@ pub(super) struct Held {
 pub(super) enum OnDisk {
     /// What the chain says, or nothing, or what the chain said before the view caught up.
     AsKnown,
+    /// What the chain says, of which no copy is kept: another program wrote it.
+    Unkept(Vec<u8>),
     /// Something else: an edit by hand.
     Edited(Vec<u8>),
 }
@@ -76,7 +79,8 @@ impl Core {
         match current.version {
             Some(Held { sha: Some(known), .. }) if known == sha => {
                 current.disk = Some(stat.version);
-                Ok(OnDisk::AsKnown)
+                let kept = !matches!(self.read_body(&sha), Ok(Body::Absent));
+                Ok(if kept { OnDisk::AsKnown } else { OnDisk::Unkept(bytes) })
             }
             Some(Held { seq, .. }) if seq > self.log.view_seq() && self.held_before(path, seq)? == Some(sha) => {
                 Ok(OnDisk::AsKnown)

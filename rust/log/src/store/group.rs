@@ -79,7 +79,11 @@ impl Core {
 
     /// Plans one submission, all of it or nothing but the record of an attempt.
     fn plan_all(&mut self, plan: &mut Plan, requests: Vec<Prepared>) -> Result<Vec<Outcome>> {
-        let mark = self.log.mark();
+        if requests.len() > 1 && requests.iter().any(is_purge) {
+            // What it covers is read from the log, where the changes beside it are not yet.
+            return Err(LogError::Invalid("a purge is done alone, not in a batch with other changes".into()));
+        }
+        let (mark, bodies) = (self.log.mark(), self.bodies.mark());
         let overlay = if requests.len() > 1 { Some(plan.overlay.clone()) } else { None };
         let actions = plan.actions.len();
         let mut outcomes = Vec::with_capacity(requests.len());
@@ -89,6 +93,7 @@ impl Core {
                 Err(rejected) => {
                     if let Some(overlay) = overlay {
                         self.log.rewind(mark);
+                        self.bodies.rewind(bodies);
                         plan.overlay = overlay;
                         plan.actions.truncate(actions);
                     }
@@ -113,7 +118,7 @@ impl Core {
     }
 
     /// Takes in what other processes wrote since.
-    fn catch_up_with_others(&mut self) -> Result<()> {
+    pub(super) fn catch_up_with_others(&mut self) -> Result<()> {
         let Self { log, peaks, current, view, .. } = self;
         log.refresh(&mut |frame: &Frame<'_>| {
             if let Some(peaks) = peaks.as_mut() {

@@ -8,7 +8,9 @@ use super::view::Action;
 use super::writer::Core;
 use crate::error::{LogError, Result};
 use crate::hash::Digest;
+use crate::history::is_memory;
 use crate::json::Value;
+use crate::objects::compress;
 use crate::row::RowDraft;
 use crate::time::iso;
 
@@ -112,6 +114,7 @@ impl Core {
         }
         let (current, adopted) = self.settle(plan, &from, &who)?;
         let Some(held) = current.version else { return Err(not_found(&from)) };
+        check_place(&to)?;
         let mut target = self.current(plan, &to)?;
         let occupied = target.version.is_some() || {
             let file = self.root.join(&to);
@@ -190,12 +193,26 @@ impl Core {
 
     /// What a path holds, after recording an edit that was made by hand.
     fn settle(&mut self, plan: &mut Plan, path: &str, who: &Who) -> Result<(Current, Option<u64>)> {
+        check_place(path)?;
         let planned = plan.overlay.contains_key(path);
         let mut current = self.current(plan, path)?;
         if planned {
             return Ok((current, None));
         }
-        let OnDisk::Edited(bytes) = self.inspect(path, &mut current)? else { return Ok((current, None)) };
+        let bytes = match self.inspect(path, &mut current)? {
+            OnDisk::AsKnown => return Ok((current, None)),
+            OnDisk::Unkept(bytes) => {
+                // The working file is the only copy, and about to change.
+                let sha = Digest::of(&[&bytes]);
+                self.bodies.append_compressed(compress(&bytes, sha)?)?;
+                return Ok((current, None));
+            }
+            OnDisk::Edited(bytes) => bytes,
+        };
+        if current.version.is_none() && !may_become_memory(path) {
+            // Some other file: an access list, a picture. It is not ours to record, and so not to move or delete either.
+            return Ok((current, None));
+        }
         let body = PreparedBody::new(&bytes)?;
         let mut extra =
             BTreeMap::from([("adopted".to_owned(), Value::Bool(true)), ("kind".to_owned(), Value::Str(body.kind))]);
@@ -222,6 +239,20 @@ impl Core {
         }
         Ok(())
     }
+}
+
+/// Whether a file that no row speaks of is a memory made by hand.
+fn may_become_memory(path: &str) -> bool {
+    match path.rsplit_once('.') {
+        Some((_, "md")) => true,
+        Some((name, "json")) => !name.ends_with(".meta"),
+        _ => false,
+    }
+}
+
+/// Refuses what is the store's own: its log above all must not be taken for a memory that somebody edited.
+fn check_place(path: &str) -> Result<()> {
+    if is_memory(path) { Ok(()) } else { Err(LogError::Refused(format!("{path} is not in a folder of memories"))) }
 }
 
 fn not_found(path: &str) -> Box<Rejected> {

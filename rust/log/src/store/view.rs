@@ -325,8 +325,8 @@ impl Core {
         match (held, sha) {
             (Some(_), None) => self.restore(path, wanted),
             (Some(_), sha) if sha == wanted => {
+                // Not remembered: whether a copy of it is kept is asked when it is about to change.
                 self.touched(&file);
-                self.remember(path);
                 Ok(())
             }
             (Some(_), Some(_)) if lags => self.restore(path, wanted),

@@ -187,8 +187,7 @@ impl Writer {
     pub fn close(&self) -> Result<()> {
         let guard = self.lock.acquire(&self.lease)?;
         let mut core = self.core();
-        core.log.refresh(&mut |_| Ok(()))?;
-        let result = core.wind_up();
+        let result = core.catch_up_with_others().and_then(|()| core.wind_up());
         drop(core);
         drop(guard);
         result
@@ -198,8 +197,7 @@ impl Writer {
     pub fn rebuild(&self) -> Result<()> {
         let guard = self.lock.acquire(&self.lease)?;
         let mut core = self.core();
-        core.log.refresh(&mut |_| Ok(()))?;
-        let result = core.rebuild();
+        let result = core.catch_up_with_others().and_then(|()| core.rebuild());
         drop(core);
         drop(guard);
         result

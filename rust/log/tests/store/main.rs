@@ -5,4 +5,5 @@
 mod crash;
 mod faults;
 mod memories;
+mod refused;
 mod stores;
