@@ -15,6 +15,7 @@ def run() -> NoReturn:
     be closed is closed by the command that opened it.
     """
     gc.disable()
+    _stand_in_for_closed_streams()
     from cyberos.cli.main import main
 
     gc.freeze()
@@ -24,3 +25,17 @@ def run() -> NoReturn:
         with suppress(OSError):
             stream.flush()
     os._exit(code)
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Opens the standard streams that the caller has closed.
+
+    Else a file of the store would be opened under one of their numbers, and messages would be written into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_WRONLY)  # gets the lowest number that is free: this one
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, open to the end
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115

@@ -141,7 +141,7 @@ def confirm(question: str, *, assumed: bool) -> None:
     """Asks whether to go on; raises `NotConfirmed` on a no, and where nobody can be asked. `assumed` is `--yes`."""
     if assumed:
         return
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise NotConfirmed("this cannot be undone, and there is no terminal to ask on", hint="add --yes")
     if not click.confirm(question, err=True):
         raise NotConfirmed

@@ -1,6 +1,5 @@
 """`cyberos delete`."""
 
-import sys
 from typing import Literal
 
 import click
@@ -42,13 +41,6 @@ def delete(
     if mode == "purge":
         if not reason.strip():
             raise BadArgument("a purge needs a reason: it stays in the log", argument="--reason", hint="--reason TEXT")
-        if not yes:
-            _confirm(path)
+        output.confirm(f"Erase every version of {output.printable(path)}? This cannot be undone", assumed=yes)
     changed = memories.delete(store, path, mode, reason, actor=actor, session_id=session_id)
     output.emit(changed, changes.describe("purged" if mode == "purge" else "deleted"), as_json=settings.json)
-
-
-def _confirm(path: str) -> None:
-    if not sys.stdin.isatty():
-        raise BadArgument("a purge cannot be undone: confirm it with --yes", argument="--yes")
-    click.confirm(f"Erase every version of {path}? This cannot be undone", abort=True, err=True)

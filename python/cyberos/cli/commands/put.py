@@ -46,6 +46,8 @@ def put(
 
 def _read(file: str) -> bytes:
     if file == "-":
+        if sys.stdin is None:
+            raise BadArgument("standard input is closed, and no FILE is named", argument="FILE")
         return sys.stdin.buffer.read()
     try:
         with open(file, "rb") as handle:
