@@ -138,17 +138,19 @@ impl Catalog {
         self.trust_index()
     }
 
-    /// Whether there is anything to read behind the end. Where what was read before is no longer there, begins again.
+    /// Whether there is anything to read behind the end. Where what was read before is no longer there, begins again: a writer
+    /// may have cut what it could not sync, and written something else.
     pub(super) fn has_grown(&mut self) -> Result<bool> {
         let len = self.packs.len(self.end.at.pack)?.unwrap_or(0);
         let rolled = self.packs.len(self.end.at.pack + 1)?.is_some();
-        if len == self.end.at.offset && !rolled {
+        let is_there = self.last_is_there()?;
+        if len == self.end.at.offset && is_there && !rolled {
             return Ok(false);
         }
         if rolled || !self.packs.knows(self.end.at.pack) {
             self.packs.list()?;
         }
-        if len < self.end.at.offset || !self.last_is_there()? {
+        if len < self.end.at.offset || !is_there {
             self.index.refresh()?;
             self.trust_index()?;
         }
@@ -345,7 +347,10 @@ pub(super) fn body_at(
         if state != State::Whole {
             met.damage(at, seq, "the frame's checksum does not hold");
         }
-        met.misplaced |= key(&fixed.head.sha) != key(sha);
+        if key(&fixed.head.sha) != key(sha) {
+            met.misplaced = true;
+            met.damage(at, seq, "another body is where the index says");
+        }
         return Ok(None);
     }
     if scan::is_purged(fixed, state) {

@@ -130,7 +130,7 @@ impl Packs {
         Ok(file)
     }
 
-    /// Returns the pack that holds frame `seq`, if it exists: O(log packs) reads of a header, each done once.
+    /// Returns the pack that holds frame `seq`, if it exists; `None` where there are no packs: O(log packs) reads of a header, each done once.
     ///
     /// The numbers in the headers are not covered by a checksum, so the caller checks what it finds there.
     pub(super) fn holding(&mut self, seq: u64) -> Result<Option<u32>> {
@@ -143,7 +143,8 @@ impl Packs {
                 high = middle;
             }
         }
-        Ok(low.checked_sub(1).and_then(|at| self.known.get(at)).map(|(number, _)| *number))
+        // Before the first number there is nothing, unless that number is damaged.
+        Ok(self.known.get(low.saturating_sub(1)).map(|(number, _)| *number))
     }
 
     fn first_seq(&mut self, at: usize) -> Result<Option<u64>> {

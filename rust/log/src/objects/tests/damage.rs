@@ -170,7 +170,7 @@ fn a_frame_that_claims_more_than_it_holds_is_corrupt() {
 fn a_body_that_holds_frames_is_not_taken_for_them() {
     let medium = medium();
     let head = Head { kind: Kind::Stored, starts_group: true, sha: sha(b"inner"), length: 5 };
-    let body = pack(&[(2, head, b"inner"), (3, head, b"inner")]);
+    let body = pack(&[(500, head, b"inner"), (2, head, b"inner"), (3, head, b"inner")]);
     let mut writer = writer(&medium);
     append(&mut writer, &[b"first".to_vec()]);
     writer.flush().unwrap();
@@ -251,4 +251,28 @@ fn damage_that_no_crash_leaves_is_left_as_it_is() {
         }
     }
     assert!(whole_damage > 10);
+}
+
+#[test]
+fn a_damaged_first_number_hides_no_other_body() {
+    let medium = medium();
+    let mut writer = writer(&medium);
+    let bodies: Vec<_> = (0..40).map(|n| noise(n, 300)).collect();
+    for body in &bodies {
+        append(&mut writer, std::slice::from_ref(body));
+        writer.flush().unwrap();
+    }
+    writer.publish_index(1).unwrap();
+    assert!(pack_names(&medium).len() >= 6);
+    for name in pack_names(&medium) {
+        for at in 8..16 {
+            let image = medium.copy();
+            let mut bytes = pack_bytes(&medium, &name);
+            bytes[at] ^= 0x11;
+            set_pack(&image, &name, &bytes);
+            let reader = reader(&image);
+            let lost = bodies.iter().filter(|body| !matches!(reader.get(&sha(body)), Ok(Body::Found(_)))).count();
+            assert!(lost <= 1, "{name} {at}: {lost}");
+        }
+    }
 }
