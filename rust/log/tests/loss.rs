@@ -11,7 +11,6 @@ use common::{
 };
 use cyberos_log::json::Value;
 use cyberos_log::log::{Loss, LossPlan, SegmentPolicy, accept_loss, finish_loss, plan_loss, rebuild_tip};
-use cyberos_log::medium::SharedMedium;
 use cyberos_log::medium::fake::{Fake, Fault};
 use cyberos_log::row::{Row, RowDraft};
 use cyberos_log::{Digest, LogError};
@@ -136,7 +135,7 @@ fn damages() -> Vec<(String, Files)> {
     all
 }
 
-fn medium(fake: &Fake) -> SharedMedium {
+fn medium(fake: &Fake) -> cyberos_log::medium::SharedMedium {
     shared(fake)
 }
 
