@@ -245,7 +245,7 @@ impl Core {
 fn may_become_memory(path: &str) -> bool {
     match path.rsplit_once('.') {
         Some((_, "md")) => true,
-        Some((name, "json")) => !name.ends_with(".meta"),
+        Some((name, "json")) => name.strip_suffix(".meta").is_none(),
         _ => false,
     }
 }
