@@ -107,8 +107,8 @@ impl Damage {
     }
 
     fn unfinished(&mut self, at: Position, end: u64, frames: u64) {
-        // Bytes that no frames are missing for were put there by nobody's crash.
-        let fits = frames > 0 && frames.saturating_mul(DATA as u64) <= end - at.offset;
+        // Numbers that are missing before a pack have no place in it.
+        let fits = frames.saturating_mul(DATA as u64) <= end - at.offset;
         if fits && Some(at.pack) == self.last_pack {
             self.unfinished.push(Unfinished { at, end, seq: self.seq, frames });
         }

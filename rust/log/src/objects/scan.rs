@@ -179,9 +179,9 @@ impl Scan {
         }
         let last = self.len.saturating_sub(DATA as u64);
         for offset in self.at.offset + 1..=last {
-            // No more frames are missing than fit in between.
+            // At least the frame that should begin here is missing, and no more than fit in between.
             let room = (offset - self.at.offset) / DATA as u64;
-            if let Some(fixed) = self.fixed(offset, self.seq, self.seq + room)?
+            if let Some(fixed) = self.fixed(offset, self.seq + 1, self.seq + room)?
                 && self.state(offset, fixed)? == State::Whole
             {
                 return Ok(Some((offset, fixed)));
