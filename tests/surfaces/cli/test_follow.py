@@ -32,6 +32,8 @@ class Following:
 @pytest.fixture
 def follow(writer):
     running = []
+    # A process that was started with Ctrl-C ignored, as jobs in the background are, passes that on to its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def start(*args):
         running.append(Following(writer.store_path, *args))
