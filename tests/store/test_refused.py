@@ -9,8 +9,7 @@ import pytest
 
 from cyberos import _native
 from cyberos.core import history
-from cyberos.core import writer as module
-from cyberos.core.changes import Delete, Put
+from cyberos.core.changes import Change, Delete, Put
 from cyberos.core.writer import Writer
 from cyberos.errors import BadArgument, IoFailure, MemoryNotFound, PathRefused, StoreReadOnly
 
@@ -60,7 +59,7 @@ def test_a_file_that_can_be_no_memory_is_not_deleted(writer: Writer) -> None:
 
 def test_a_batch_with_a_purge_is_refused_whole(writer: Writer) -> None:
     writer.put("memories/a.md", "one\n")
-    changes = [Put("memories/b.md", "two\n"), Delete("memories/a.md", "purge", "why")]
+    changes: list[Change] = [Put("memories/b.md", "two\n"), Delete("memories/a.md", "purge", "why")]
     with pytest.raises(BadArgument, match="alone"):
         writer.apply(changes)
     assert history.show(writer.store_path, "memories/a.md")[1] == b"one\n"
@@ -73,7 +72,7 @@ def test_a_store_that_cannot_be_written_to_says_so(store: Path, monkeypatch: pyt
         error.errno = 30
         raise error
 
-    monkeypatch.setattr(module._native, "Writer", refuse)
+    monkeypatch.setattr(_native, "Writer", refuse)
     with pytest.raises(StoreReadOnly) as raised:
         Writer(store)
     assert raised.value.store == str(store)
