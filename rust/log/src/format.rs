@@ -13,7 +13,8 @@ pub mod frame {
 
     const LENGTH: usize = 0;
     const CRC: usize = LENGTH + 4;
-    const SEQ: usize = CRC + 4;
+    /// Offset of the sequence number.
+    pub const SEQ: usize = CRC + 4;
     const TS: usize = SEQ + 8;
     /// Bytes before the payload.
     pub const HEADER: usize = TS + 8;

@@ -118,6 +118,39 @@ impl Peaks {
     }
 }
 
+/// The complete subtrees over consecutive leaves, which need not begin with the tree's first leaf.
+#[derive(Debug)]
+pub struct Stretch {
+    next: u64,
+    subtrees: Vec<(u32, Digest)>,
+}
+
+impl Stretch {
+    /// A stretch that begins behind the first `before` leaves.
+    pub fn new(before: u64) -> Self {
+        Self { next: before, subtrees: Vec::new() }
+    }
+
+    /// Adds one leaf.
+    pub fn push(&mut self, leaf: Digest) {
+        self.next += 1;
+        let (mut height, mut right) = (0, leaf);
+        // A subtree is complete where its end is a multiple of its size; its left half may lie before the stretch.
+        while self.next.trailing_zeros() > height
+            && let Some((_, left)) = self.subtrees.pop_if(|(left, _)| *left == height)
+        {
+            right = node(&left, &right);
+            height += 1;
+        }
+        self.subtrees.push((height, right));
+    }
+
+    /// The subtrees as `(height, root)`, left to right.
+    pub fn subtrees(&self) -> &[(u32, Digest)] {
+        &self.subtrees
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +199,28 @@ mod tests {
             }
         }
         assert_eq!(by_tree, by_leaf);
+    }
+
+    #[test]
+    fn stretches_of_any_length_give_the_same_peaks() {
+        let hashes: Vec<Digest> = (0..70_u8).map(|n| leaf(&[n])).collect();
+        for first in 0..hashes.len() {
+            for second in first..hashes.len() {
+                let (mut by_leaf, mut by_stretch) = (Peaks::default(), Peaks::default());
+                for part in [&hashes[..first], &hashes[first..second], &hashes[second..]] {
+                    let mut stretch = Stretch::new(by_stretch.leaves());
+                    for &hash in part {
+                        by_leaf.push(hash);
+                        stretch.push(hash);
+                    }
+                    assert!(stretch.subtrees().len() <= 2 * 7, "no more than the edges need");
+                    for &(height, root) in stretch.subtrees() {
+                        by_stretch.push_subtree(height, root);
+                    }
+                }
+                assert_eq!(by_stretch, by_leaf);
+            }
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::Segment;
 use crate::error::Result;
 use crate::format::frame::{HEADER, Header};
 
-/// Bytes read at once.
-const CHUNK: usize = 1 << 20;
+/// Bytes read at once, at most; so few that they stay in the processor's cache until they are checked.
+const CHUNK: usize = 256 << 10;
 
 /// One whole frame whose checksum holds.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,10 @@ pub struct Stop {
 /// Frames that are whole by their headers, in one buffer that is used again and again.
 #[derive(Debug, Default)]
 pub struct Batch {
+    /// Only ever grows, since growing writes zeros.
     bytes: Vec<u8>,
+    /// How many of the bytes are the segment's.
+    filled: usize,
     start: u64,
     headers: Vec<(usize, Header)>,
 }
@@ -48,7 +51,7 @@ impl Batch {
     /// The same buffer without frames.
     #[must_use]
     pub fn cleared(mut self) -> Self {
-        self.bytes.clear();
+        self.filled = 0;
         self.headers.clear();
         self
     }
@@ -112,7 +115,7 @@ pub struct BatchReader {
     offset: u64,
     end: u64,
     next_seq: u64,
-    most: usize,
+    /// Bytes behind the last batch, read with it: less than a frame.
     carry: Vec<u8>,
 }
 
@@ -121,12 +124,7 @@ impl BatchReader {
     pub fn new(segment: &Segment, offset: u64, next_seq: u64, end: Option<u64>) -> Result<Self> {
         let len = segment.len()?;
         let end = end.map_or(len, |end| end.min(len));
-        Ok(Self { segment: segment.clone(), offset, end, next_seq, most: usize::MAX, carry: Vec::new() })
-    }
-
-    /// Bounds the number of frames in the next batches.
-    pub fn set_most(&mut self, most: usize) {
-        self.most = most;
+        Ok(Self { segment: segment.clone(), offset, end, next_seq, carry: Vec::new() })
     }
 
     /// The segment being read.
@@ -149,49 +147,54 @@ impl BatchReader {
     /// A `Stop` says that the bytes behind the batch are not a frame; the reader stays there.
     pub fn read(&mut self, batch: &mut Batch) -> Result<Option<Stop>> {
         batch.headers.clear();
-        batch.bytes.clear();
-        batch.bytes.append(&mut self.carry);
         batch.start = self.offset;
-        let mut wanted = CHUNK;
+        batch.filled = 0;
+        self.fill(batch, CHUNK)?;
         let stop = loop {
-            self.fill(&mut batch.bytes, wanted)?;
             match self.split(batch) {
-                Split::NeedsMore(more) if batch.headers.is_empty() => wanted = more,
-                Split::NeedsMore(_) | Split::Full | Split::End => break None,
+                Split::NeedsMore(more) if batch.headers.is_empty() => self.fill(batch, more)?,
+                Split::NeedsMore(_) | Split::End => break None,
                 Split::Bad(what) => break Some(what),
             }
         };
         let used = batch.bytes().len();
-        self.carry.extend_from_slice(batch.bytes.get(used..).unwrap_or_default());
+        self.carry.extend_from_slice(batch.bytes.get(used..batch.filled).unwrap_or_default());
         self.offset += used as u64;
         self.next_seq += batch.len() as u64;
         Ok(stop.map(|what| Stop { offset: self.offset, expected_seq: self.next_seq, what }))
     }
 
-    /// Grows `bytes` to `wanted` bytes, as far as the segment goes.
-    fn fill(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> Result<()> {
-        let have = bytes.len();
+    /// Reads until the batch holds `wanted` bytes or the segment ends.
+    fn fill(&mut self, batch: &mut Batch, wanted: usize) -> Result<()> {
         let left = usize::try_from(self.end.saturating_sub(self.offset)).unwrap_or(usize::MAX);
-        let target = wanted.min(left);
-        if target > have {
-            bytes.resize(target, 0);
-            let read = self.segment.read(bytes.get_mut(have..).unwrap_or_default(), self.offset + have as u64)?;
-            bytes.truncate(have + read);
-            if have + read < target {
+        let target = wanted.max(self.carry.len()).min(left);
+        if batch.bytes.len() < target {
+            batch.bytes.resize(target, 0);
+        }
+        if let Some(place) = batch.bytes.get_mut(batch.filled..batch.filled + self.carry.len()) {
+            place.copy_from_slice(&self.carry);
+            batch.filled += self.carry.len();
+            self.carry.clear();
+        }
+        let have = batch.filled;
+        if let Some(place) = batch.bytes.get_mut(have..target).filter(|place| !place.is_empty()) {
+            batch.filled += self.segment.read(place, self.offset + have as u64)?;
+            if batch.filled < target {
                 // The file became shorter while it was being read.
-                self.end = self.offset + bytes.len() as u64;
+                self.end = self.offset + batch.filled as u64;
             }
         }
         Ok(())
     }
 
     fn split(&self, batch: &mut Batch) -> Split {
-        let Batch { bytes, headers, .. } = batch;
-        let at_end = self.offset + bytes.len() as u64 >= self.end;
+        let Batch { bytes, filled, headers, .. } = batch;
+        let bytes = bytes.get(..*filled).unwrap_or_default();
+        let at_end = self.offset + *filled as u64 >= self.end;
         headers.clear();
         let mut at = 0;
         let mut seq = self.next_seq;
-        while headers.len() < self.most {
+        loop {
             let rest = bytes.get(at..).unwrap_or_default();
             if rest.is_empty() && at_end {
                 return Split::End;
@@ -216,15 +219,12 @@ impl BatchReader {
             at += header.frame_len();
             seq += 1;
         }
-        Split::Full
     }
 }
 
 enum Split {
     /// The next frame needs this many bytes in the buffer.
     NeedsMore(usize),
-    /// As many frames as were asked for.
-    Full,
     /// What follows is not a frame.
     Bad(&'static str),
     /// The segment ends with the last frame.

@@ -1,17 +1,16 @@
 //! Reading frames backwards.
 //!
 //! From a known end and the number of the frame that ends there, the frame's start is the one place whose header says so: its
-//! length reaches exactly to the end, its number is the expected one and its checksum holds. The last byte below 0x20 before
-//! the end lies in that header (payloads have none; the number's first byte is zero), which leaves a handful of places to try.
+//! length reaches exactly to the end, its number is the expected one and its checksum holds. The last zero byte before the end
+//! lies in that header (payloads have none; the number's first byte is zero), which leaves a handful of places to try.
 
 use super::{Frame, Segment, Stop};
 use crate::error::Result;
-use crate::format::frame::{HEADER, Header, MAX_PAYLOAD};
+use crate::format::be64;
+use crate::format::frame::{HEADER, Header, MAX_PAYLOAD, SEQ};
 
 const FIRST_CHUNK: usize = 16 << 10;
-const CHUNK: usize = 1 << 20;
-/// Offset in a header of the number's first byte, which is zero.
-const LOW_BYTE: usize = 8;
+const CHUNK: usize = 256 << 10;
 
 /// Hands out the frames of one segment, newest first.
 #[derive(Debug)]
@@ -72,11 +71,11 @@ impl Reverse {
 
     fn locate(&self) -> Located {
         let window = self.buf.get(..self.have()).unwrap_or_default();
-        let Some(low) = last_low_byte(window) else { return Located::NeedsMore };
-        let Some(last) = low.checked_sub(LOW_BYTE) else { return Located::NeedsMore };
-        for at in (low.saturating_sub(HEADER - 1)..=last).rev() {
-            let Some(header) = window.get(at..).and_then(Header::decode) else { continue };
-            if header.seq == self.seq
+        let Some(zero) = memchr::memrchr(0, window) else { return Located::NeedsMore };
+        let Some(last) = zero.checked_sub(SEQ) else { return Located::NeedsMore };
+        for at in (zero.saturating_sub(HEADER - 1)..=last).rev() {
+            if be64(window, at + SEQ) == Some(self.seq)
+                && let Some(header) = window.get(at..).and_then(Header::decode)
                 && header.is_plausible()
                 && at + header.frame_len() == window.len()
                 && window.get(at + HEADER..).is_some_and(|payload| crc32c::crc32c(payload) == header.crc)
@@ -84,16 +83,18 @@ impl Reverse {
                 return Located::At(at, header);
             }
         }
-        if low < HEADER - 1 { Located::NeedsMore } else { Located::Nowhere }
+        if zero < HEADER - 1 { Located::NeedsMore } else { Located::Nowhere }
     }
 
     /// Puts older bytes in front of the ones at hand.
     fn extend(&mut self) -> Result<()> {
         let keep = self.have();
-        let low = self.start.saturating_sub(self.chunk as u64).max(self.floor);
+        // At least twice as many as before, so that a large frame takes linear time.
+        let low = self.start.saturating_sub(self.chunk.max(keep) as u64).max(self.floor);
         let more = usize::try_from(self.start - low).unwrap_or(0);
-        self.buf.truncate(keep);
-        self.buf.resize(keep + more, 0);
+        if self.buf.len() < keep + more {
+            self.buf.resize(keep + more, 0);
+        }
         self.buf.copy_within(..keep, more);
         let read = self.segment.read(self.buf.get_mut(..more).unwrap_or_default(), low)?;
         if read < more {
@@ -110,32 +111,4 @@ enum Located {
     At(usize, Header),
     NeedsMore,
     Nowhere,
-}
-
-/// Returns the place of the last byte below 0x20.
-fn last_low_byte(bytes: &[u8]) -> Option<usize> {
-    let (rest, blocks) = bytes.as_rchunks::<32>();
-    for (index, block) in blocks.iter().enumerate().rev() {
-        // A minimum without branches, so that the compiler can use vector instructions.
-        if block.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < 0x20 {
-            let within = block.iter().rposition(|&byte| byte < 0x20)?;
-            return Some(rest.len() + index * 32 + within);
-        }
-    }
-    rest.iter().rposition(|&byte| byte < 0x20)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::last_low_byte;
-
-    #[test]
-    fn last_low_byte_agrees_with_the_plain_search() {
-        let mut bytes = vec![b'x'; 200];
-        assert_eq!(last_low_byte(&bytes), None);
-        for at in 0..200 {
-            bytes[at] = 0x1f;
-            assert_eq!(last_low_byte(&bytes), Some(at));
-        }
-    }
 }

@@ -72,7 +72,7 @@ impl<'l> Joiner<'l> {
     }
 
     fn rows(&mut self, checked: Checked) {
-        let Checked { rows, bytes, first_seq: seq, frames, file, offset, prev_chain, last, subtrees, findings } =
+        let Checked { rows, bytes, first_seq: seq, frames, file, offset, prev_chain, last, stretch, findings } =
             checked;
         if seq != self.next_seq {
             let what = format!("row {} should follow here", self.next_seq);
@@ -96,7 +96,7 @@ impl<'l> Joiner<'l> {
         self.next_seq = seq + frames;
         self.report.last = last.or(self.report.last);
         if let Some(peaks) = &mut self.peaks {
-            for (height, root) in subtrees {
+            for &(height, root) in stretch.subtrees() {
                 peaks.push_subtree(height, root);
             }
         }

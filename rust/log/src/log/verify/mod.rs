@@ -9,17 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use self::join::Joiner;
-use super::peaks::{self, Peaks};
+use super::peaks::{Peaks, Stretch, leaf};
 use super::scan::Damage;
 use super::{LogReader, Position};
 use crate::error::Result;
 use crate::hash::Digest;
 use crate::row::Row;
 use crate::segment::{Batch, BatchReader};
-
-/// Rows in one batch; a power of two, so that a whole batch is a complete subtree.
-const ROWS: u64 = 1 << HEIGHT;
-const HEIGHT: u32 = 10;
 
 /// One thing that is not as it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +74,7 @@ impl Default for Options {
 /// Verifies the whole log. `progress` is called now and then, from the calling thread's scope, with the rows done so far;
 /// it returns whether to go on.
 pub fn verify(log: &LogReader, options: Options, progress: &(dyn Fn(u64) -> bool + Sync)) -> Result<Report> {
-    let feeder = Mutex::new(Feeder::new(log, options.with_peaks)?);
+    let feeder = Mutex::new(Feeder::new(log)?);
     let joiner = Mutex::new(Joiner::new(log, options));
     let rows = AtomicU64::new(0);
     let work = || -> Result<()> {
@@ -120,17 +116,15 @@ struct Feeder<'l> {
     place: usize,
     reader: Option<BatchReader>,
     order: u64,
-    next_seq: u64,
-    aligned: bool,
     pending: Option<Damage>,
 }
 
 impl<'l> Feeder<'l> {
-    fn new(log: &'l LogReader, aligned: bool) -> Result<Self> {
+    fn new(log: &'l LogReader) -> Result<Self> {
         let Position { place, offset, .. } = log.start();
         let reader =
             log.segments().get(place).map(|segment| BatchReader::new(segment, offset, segment.first_seq, None));
-        Ok(Self { log, place, reader: reader.transpose()?, order: 0, next_seq: 1, aligned, pending: None })
+        Ok(Self { log, place, reader: reader.transpose()?, order: 0, pending: None })
     }
 
     fn next(&mut self, batch: &mut Batch) -> Result<Option<(u64, Item)>> {
@@ -141,13 +135,8 @@ impl<'l> Feeder<'l> {
         }
         loop {
             let Some(reader) = &mut self.reader else { return Ok(None) };
-            if self.aligned {
-                let room = ROWS - (reader.next_seq() - 1) % ROWS;
-                reader.set_most(usize::try_from(room).unwrap_or(usize::MAX));
-            }
             let stop = reader.read(batch)?;
             let file = reader.segment().label();
-            self.next_seq = reader.next_seq();
             if let Some(stop) = stop {
                 let damage = self.log.damage_at(reader.segment(), self.place, stop)?;
                 let segment = reader.segment().clone();
@@ -193,8 +182,8 @@ struct Checked {
     /// What the first row continues, where it can be read.
     prev_chain: Option<Digest>,
     last: Option<(u64, Digest)>,
-    /// Complete subtrees of the batch: one where it is whole and aligned, else its leaves.
-    subtrees: Vec<(u32, Digest)>,
+    /// Complete subtrees of the Merkle tree within the batch.
+    stretch: Stretch,
     findings: Vec<Finding>,
 }
 
@@ -208,10 +197,9 @@ fn check_batch(batch: &Batch, file: &str, with_peaks: bool) -> Checked {
         offset: batch.start(),
         prev_chain: None,
         last: None,
-        subtrees: Vec::new(),
+        stretch: Stretch::new(batch.first_seq().map_or(0, |seq| seq - 1)),
         findings: Vec::new(),
     };
-    let mut leaves = Vec::with_capacity(if with_peaks { batch.len() } else { 0 });
     let mut chain: Option<Digest> = None;
     for frame in batch.frames() {
         let mut find = |check, offset, seq, what: String| {
@@ -229,7 +217,7 @@ fn check_batch(batch: &Batch, file: &str, with_peaks: bool) -> Checked {
         let seq = frame.header.seq;
         out.rows += 1;
         if with_peaks {
-            leaves.push(peaks::leaf(frame.payload));
+            out.stretch.push(leaf(frame.payload));
         }
         let row = match Row::parse(frame.payload) {
             Ok(row) => row,
@@ -255,16 +243,6 @@ fn check_batch(batch: &Batch, file: &str, with_peaks: bool) -> Checked {
         }
         chain = Some(row.chain());
         out.last = Some((seq, row.chain()));
-    }
-    let aligned = batch.first_seq().is_some_and(|seq| (seq - 1).is_multiple_of(ROWS)) && leaves.len() as u64 == ROWS;
-    if aligned {
-        let mut whole = Peaks::default();
-        for leaf in leaves {
-            whole.push(leaf);
-        }
-        out.subtrees = whole.list().to_vec();
-    } else {
-        out.subtrees = leaves.into_iter().map(|leaf| (0, leaf)).collect();
     }
     out
 }
