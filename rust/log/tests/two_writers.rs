@@ -3,13 +3,17 @@
 
 mod common;
 
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
 use common::{
     MONTH_NS, Random, append_as_peer, audit, clean_rows, commit, draft, empty, files, open_reader, open_with,
     open_writer, put_file, raw_frames, sealed,
 };
-use cyberos_log::log::{LogWriter, Recovery, SegmentPolicy};
-use cyberos_log::medium::Medium;
+use cyberos_log::log::{LogReader, LogWriter, Recovery, SegmentPolicy};
 use cyberos_log::medium::fake::Fake;
+use cyberos_log::medium::{Medium, MediumFile, Open, Stat};
 use cyberos_log::row::{Row, RowDraft};
 use cyberos_log::{Digest, LogError};
 
@@ -197,6 +201,64 @@ fn a_torn_tail_of_another_program_is_moved_aside_by_a_refresh() {
     assert_eq!(files(&fake)[&tail.kept_as], b"\0\0\x01\x10torn");
     commit(&mut writer, &[draft(2)]).unwrap();
     assert_eq!(clean_rows(&fake).len(), 2);
+}
+
+/// A medium on which something happens right after the first look into a folder.
+#[derive(Debug)]
+struct Raced {
+    fake: Fake,
+    then: std::sync::Mutex<Option<LogWriter>>,
+}
+
+impl Medium for Raced {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn MediumFile>> {
+        self.fake.open(path, how)
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        self.fake.stat(path)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let names = self.fake.list(dir);
+        if let Some(mut writer) = self.then.lock().unwrap().take() {
+            let later = RowDraft { ts_ns: draft(9).ts_ns + MONTH_NS, ..draft(9) };
+            commit(&mut writer, &[later]).unwrap();
+        }
+        names
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.fake.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.fake.remove(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<bool> {
+        self.fake.remove_dir(path)
+    }
+
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        self.fake.create_dir_all(dir)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.fake.sync_dir(dir)
+    }
+}
+
+#[test]
+fn a_segment_sealed_while_a_reader_opens_is_not_missed() {
+    let fake = empty();
+    let (mut writer, _) = open_with(&fake, POLICY, true).unwrap();
+    commit(&mut writer, &[draft(1), draft(2)]).unwrap();
+    let raced = Raced { fake, then: std::sync::Mutex::new(Some(writer)) };
+    let reader = LogReader::open(Arc::new(raced), audit()).unwrap();
+    let (rows, damages) = common::scan(&reader).unwrap();
+    assert_eq!(damages, []);
+    assert!(rows.iter().map(|row| row.seq).eq(1..=3));
 }
 
 #[test]
