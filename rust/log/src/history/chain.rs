@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::index::{IndexSet, RunBuilder, Unusable, key_of};
+use crate::index::{IndexSet, RunBuilder, key_of};
 use crate::log::{Event, LogReader, Position};
 use crate::medium::SharedMedium;
 use crate::row::Row;
@@ -81,29 +81,6 @@ impl Chain {
         self.floor
     }
 
-    /// Returns where the frame of row `seq` begins in its segment; `None` beyond the end of the log.
-    pub fn offset_of(&self, seq: u64) -> Result<Option<u64>> {
-        if seq == 0 || seq > self.log.last_seq() {
-            return Ok(None);
-        }
-        if seq < self.floor.seq
-            && let Ok(Some(offset)) = self.index.offset(seq)
-        {
-            return Ok(Some(offset));
-        }
-        let from = if seq >= self.floor.seq { self.floor } else { self.log.start() };
-        let mut offset = None;
-        self.log.scan(from, |event| match event {
-            Event::Frame(_, frame) if frame.header.seq < seq => Ok(ControlFlow::Continue(())),
-            Event::Frame(_, frame) => {
-                offset = (frame.header.seq == seq).then_some(frame.offset);
-                Ok(ControlFlow::Break(()))
-            }
-            Event::Damage(_) => Ok(ControlFlow::Continue(())),
-        })?;
-        Ok(offset)
-    }
-
     /// Returns a position from which a scan meets row `seq` first, or rows shortly before it.
     pub fn position_of(&self, seq: u64) -> Result<Position> {
         if seq >= self.floor.seq {
@@ -150,13 +127,6 @@ impl Chain {
     /// Throws the index away. The caller holds the store's lock.
     pub fn drop_index(&mut self) -> Result<()> {
         self.index.remove_after(0)?;
-        self.bind();
-        Ok(())
-    }
-
-    /// Removes a run that turned out to be damaged. The caller holds the store's lock.
-    pub fn discard(&mut self, unusable: &Unusable) -> Result<()> {
-        self.index.discard(unusable)?;
         self.bind();
         Ok(())
     }

@@ -182,6 +182,8 @@ impl IndexSet {
 
     /// Does one merge that is due; returns whether there was one.
     pub fn merge_step(&mut self) -> Result<bool> {
+        // Another thread or process may have done it meanwhile.
+        self.refresh()?;
         let Some(merge) = self.merge_due() else { return Ok(false) };
         if let Merged::Damaged(unusable) = merge.run()? {
             self.discard(&unusable)?;

@@ -4,12 +4,13 @@
 //! of the log, or says something else, is.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::peaks::{Peaks, leaf};
 use super::{Event, LogReader};
 use crate::error::{LogError, Result};
 use crate::format;
+use crate::medium::{Medium, Open};
 
 /// Name of the file in the store that holds the last row's number.
 pub const HEAD: &str = "HEAD";
@@ -27,12 +28,32 @@ pub enum Agreement {
     Wrong(String),
 }
 
+/// What HEAD says: the number of a row, or nothing that can be read.
+type Head = Option<u64>;
+
+/// Reads HEAD; `None` where there is none.
+fn read_head(log: &LogReader) -> Result<Option<Head>> {
+    let bytes = read(log, &log.segments().dir().with_file_name(HEAD), format::head::LEN + 1)?;
+    Ok(bytes.map(|bytes| format::head::decode(&bytes)))
+}
+
+/// Returns the number of the last row by HEAD; `None` where HEAD does not say.
+pub(super) fn head(log: &LogReader) -> Result<Head> {
+    read_head(log).map(Option::flatten)
+}
+
+/// Writes the number of the last row of the store at `root` into HEAD, without syncing.
+pub fn write_head(medium: &dyn Medium, root: &Path, seq: u64) -> Result<()> {
+    let path = root.join(HEAD);
+    let write = || medium.open(&path, Open::Create)?.write_all_at(&format::head::encode(seq), 0);
+    write().map_err(LogError::io("write", &path))
+}
+
 /// Compares HEAD with the log.
 pub fn check_head(log: &LogReader) -> Result<Agreement> {
-    let path = log.segments().dir().parent().map_or_else(|| PathBuf::from(HEAD), |root| root.join(HEAD));
-    let Some(bytes) = read(log, &path, format::head::LEN + 1)? else { return Ok(Agreement::Missing) };
+    let Some(head) = read_head(log)? else { return Ok(Agreement::Missing) };
     let last = log.last_seq();
-    Ok(match format::head::decode(&bytes) {
+    Ok(match head {
         None => Agreement::Wrong(format!("it is not {} bytes long", format::head::LEN)),
         Some(head) if head == last => Agreement::Current,
         Some(head) if head < last => Agreement::Behind(head),

@@ -12,7 +12,7 @@ mod writer;
 pub mod peaks;
 pub mod verify;
 
-pub use beside::{Agreement, HEAD, check_head, check_peaks};
+pub use beside::{Agreement, HEAD, check_head, check_peaks, write_head};
 pub use loss::{Kept, Loss, LossPlan, accept_loss, finish_loss, plan_loss};
 pub use reader::{End, LogReader, ReverseLog};
 pub use rebuild::rebuild_tip;

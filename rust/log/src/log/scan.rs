@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::LogReader;
+use super::{LogReader, beside};
 use crate::error::{LogError, Result};
 use crate::segment::{Batch, BatchReader, Frame, Segment, Stop, find_frame, holds_unwritten_sector};
 
@@ -140,10 +140,7 @@ impl LogReader {
         if !went_down {
             return Ok(false);
         }
-        let path = self.segments().dir().with_file_name("HEAD");
-        let head = medium.read_head(&path, 8).map_err(LogError::io("read", &path))?;
-        let head = head.and_then(|bytes| Some(u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?)));
-        Ok(head.is_none_or(|head| head <= tip.seq))
+        Ok(beside::head(self)?.is_none_or(|head| head <= tip.seq))
     }
 }
 

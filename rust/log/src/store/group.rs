@@ -8,7 +8,8 @@ use super::view::coalesce;
 use super::writer::{Core, Ticket};
 use crate::error::{LogError, Result};
 use crate::log::peaks::{Peaks, leaf};
-use crate::medium::Open;
+use crate::log::verify::{Options as VerifyOptions, verify};
+use crate::log::write_head;
 use crate::row::Row;
 use crate::segment::Frame;
 
@@ -164,27 +165,25 @@ impl Core {
 
     /// What upstream's readers look at: the number of the last row, and the Merkle peaks.
     fn write_head(&self) -> Result<()> {
-        let path = self.root.join("HEAD");
-        let write = || {
-            let file = self.medium.open(&path, Open::Create)?;
-            file.write_all_at(&self.log.last_seq().to_le_bytes(), 0)
-        };
-        write().map_err(LogError::io("write", &path))?;
+        write_head(self.medium.as_ref(), &self.root, self.log.last_seq())?;
         self.peaks.as_ref().map_or(Ok(()), |peaks| peaks.write(self.medium.as_ref(), self.log.dir()))
     }
 
     /// Publishes index runs and moves the view's watermark where that is due; merges go on in the background.
     fn maintain(&mut self) -> Result<()> {
-        if self.log.last_seq().saturating_sub(self.chain.floor().seq - 1) >= UNINDEXED {
+        let mut published = self.log.last_seq().saturating_sub(self.chain.floor().seq - 1) >= UNINDEXED;
+        if published {
             self.chain.catch_up()?;
         }
-        self.bodies.publish_index(UNINDEXED_BODIES)?;
-        while self.bodies.merge_index()? {}
-        if self.merging.as_ref().is_none_or(std::thread::JoinHandle::is_finished)
-            && let Some(merge) = self.chain.index().merge_due()
-        {
-            // A merge that fails leaves its runs as they are; the next one tries again.
-            self.merging = Some(std::thread::spawn(|| drop(merge.run())));
+        published |= self.bodies.publish_index(UNINDEXED_BODIES)?;
+        // Only a new run makes a merge due, and only then do the indexes show what the last merge did.
+        if published && self.merging.as_ref().is_none_or(std::thread::JoinHandle::is_finished) {
+            let due = [self.chain.index().merge_due(), self.bodies.merge_due()];
+            let merges: Vec<_> = due.into_iter().flatten().collect();
+            if !merges.is_empty() {
+                // A merge that fails leaves its runs as they are; the next one tries again.
+                self.merging = Some(std::thread::spawn(|| merges.into_iter().for_each(|merge| drop(merge.run()))));
+            }
         }
         if self.log.last_seq() - self.log.view_seq() >= VIEW_LAG {
             self.sync_view()?;
@@ -195,10 +194,9 @@ impl Core {
     /// Prepares a writer that was just opened.
     pub(super) fn take_up(&mut self, peaks: Option<Peaks>) -> Result<()> {
         let last = self.log.last_seq();
-        self.peaks = peaks.filter(|peaks| peaks.leaves() <= last && last - peaks.leaves() <= PEAKS_LAG);
-        if last == 0 {
-            self.peaks = Some(Peaks::default());
-        }
+        // Peaks that are missing or torn are those of an empty tree: in a small log they are made anew here too.
+        let peaks = peaks.filter(|peaks| peaks.leaves() <= last).unwrap_or_default();
+        self.peaks = Some(peaks).filter(|peaks| last - peaks.leaves() <= PEAKS_LAG);
         if let Some(peaks) = &mut self.peaks {
             let from = peaks.leaves() + 1;
             if from <= last {
@@ -230,6 +228,7 @@ impl Core {
             drop(merging.join());
         }
         self.chain.merge_index()?;
+        while self.bodies.merge_index()? {}
         if self.log.last_seq() - self.log.view_seq() >= VIEW_LAG_AT_CLOSE {
             self.sync_view()?;
             self.log.publish_view()?;
@@ -243,14 +242,8 @@ impl Core {
         self.chain.drop_index()?;
         self.chain.catch_up()?;
         self.chain.merge_index()?;
-        let mut peaks = Peaks::default();
-        self.chain.log().scan(self.chain.log().start(), |event| {
-            if let crate::log::Event::Frame(_, frame) = event {
-                peaks.push(leaf(frame.payload));
-            }
-            Ok(std::ops::ControlFlow::Continue(()))
-        })?;
-        self.peaks = (peaks.leaves() == self.log.last_seq()).then_some(peaks);
+        let verified = verify(self.chain.log(), VerifyOptions::default(), &|_| true)?;
+        self.peaks = verified.peaks.filter(|peaks| peaks.leaves() == self.log.last_seq());
         self.write_head()
     }
 }

@@ -11,7 +11,8 @@ use crate::error::{LogError, Result};
 use crate::hash::Digest;
 use crate::history::{At, is_memory};
 use crate::json::Value;
-use crate::log::Event;
+use crate::log::peaks::Peaks;
+use crate::log::{Event, HEAD};
 use crate::medium::{Medium, Open};
 use crate::objects::Body;
 use crate::row::{Row, Touch};
@@ -228,6 +229,9 @@ impl Core {
         if self.view.doubtful {
             self.roll_forward()?;
         }
+        let peaks = Peaks::path(self.log.dir());
+        self.view.dirty.extend(peaks.parent().map(Path::to_path_buf));
+        self.view.dirty.extend([peaks, self.root.join(HEAD)]);
         self.sync_dirty()?;
         self.log.set_view_seq(last);
         Ok(())

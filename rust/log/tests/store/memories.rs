@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cyberos_log::history::{At, Chain};
 use cyberos_log::log::LogReader;
+use cyberos_log::log::peaks::Peaks;
 use cyberos_log::log::verify::{Options as VerifyOptions, verify};
 use cyberos_log::medium::{Os, SharedMedium};
 use cyberos_log::objects::{Body, BodyReader};
@@ -13,7 +14,7 @@ use cyberos_log::store::{DeleteMode, Expected, Op, Outcome, Request, Writer};
 use cyberos_log::{Digest, LogError};
 use proptest::prelude::*;
 
-use crate::stores::{all, delete, on_disk as open, put, rename, request, sha};
+use crate::stores::{all, delete, on_disk as open, put, rename, request, sha, try_on_disk as try_open};
 
 fn ok(writer: &Writer, request: Request) -> Outcome {
     let outcome = writer.submit(request).unwrap();
@@ -219,5 +220,43 @@ proptest! {
         // What is known of the files is right: nothing is taken for an edit by hand.
         let again = writer.submit_all((0..120).map(|n| put(&format!("memories/{}/{n}.md", n % 3), "new\n")).collect());
         prop_assert!(again.unwrap().iter().all(|outcome| outcome.adopted.is_none()));
+    }
+}
+
+#[test]
+fn a_log_without_a_tip_that_ends_before_head_is_not_taken_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let writer = open(root);
+    for n in 0..3 {
+        ok(&writer, put("memories/a.md", &format!("{n}\n")));
+    }
+    drop(writer);
+    std::fs::remove_file(root.join("audit/tip")).unwrap();
+    let log = root.join("audit/current.binlog");
+    let whole = std::fs::read(&log).unwrap();
+    std::fs::write(&log, &whole[..whole.len() - 10]).unwrap();
+    let refused = try_open(root).map(drop);
+    assert!(matches!(&refused, Err(LogError::Corrupt { file, .. }) if file == "HEAD"), "{refused:?}");
+    assert_eq!(std::fs::read(&log).unwrap().len(), whole.len() - 10, "nothing is cut off");
+    std::fs::write(&log, &whole).unwrap();
+    assert_eq!(try_open(root).unwrap().last_seq(), 3);
+}
+
+#[test]
+fn missing_peaks_of_a_small_log_are_made_anew_by_the_next_writer() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    ok(&open(root), put("memories/a.md", "one\n"));
+    let peaks = root.join("audit/mmr/peaks.bin");
+    for torn in [None, Some(&b"CYBEROS"[..])] {
+        match torn {
+            None => std::fs::remove_file(&peaks).unwrap(),
+            Some(bytes) => std::fs::write(&peaks, bytes).unwrap(),
+        }
+        ok(&open(root), put("memories/a.md", if torn.is_some() { "three\n" } else { "two\n" }));
+        let log = LogReader::open(Arc::new(Os), root.join("audit")).unwrap();
+        let computed = verify(&log, VerifyOptions::default(), &|_| true).unwrap().peaks;
+        assert_eq!(Peaks::read(&Os, &root.join("audit")).unwrap(), computed);
     }
 }

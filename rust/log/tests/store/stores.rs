@@ -25,10 +25,14 @@ pub fn options() -> Options {
 }
 
 pub fn on_disk(root: &Path) -> Writer {
+    try_on_disk(root).unwrap()
+}
+
+pub fn try_on_disk(root: &Path) -> Result<Writer> {
     let options = Options { segments: SegmentPolicy::default(), ..options() };
     let medium: SharedMedium = Arc::new(Os);
     std::fs::create_dir_all(root.join("audit")).unwrap();
-    Writer::open(medium, root, Lock::open(root, options.patience).unwrap(), options).unwrap()
+    Writer::open(medium, root, Lock::open(root, options.patience).unwrap(), options)
 }
 
 /// A medium with the folders of an empty store.

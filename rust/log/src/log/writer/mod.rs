@@ -5,7 +5,7 @@ mod append;
 use std::path::{Path, PathBuf};
 
 use super::recovery::{Rolled, check_tip, make_durable, roll_forward, set_aside};
-use super::{End, LogReader, Recovery, TipFile, TipState};
+use super::{End, LogReader, Recovery, TipFile, TipState, beside};
 use crate::error::{LogError, Result};
 use crate::format::frame;
 use crate::format::tip::Tip;
@@ -109,6 +109,11 @@ impl LogWriter {
         }
         let adopted = log.tip_state() == TipState::Missing;
         let rolled = roll_forward(&log, start, chain, visit)?;
+        if adopted && let Some(head) = beside::head(&log)?.filter(|&head| head > rolled.end.seq) {
+            // Without a tip nothing else remembers the rows that are missing.
+            let what = format!("it says {head}, and the log ends with row {}", rolled.end.seq);
+            return Err(LogError::corrupt(beside::HEAD, 0, Some(rolled.end.seq + 1), what));
+        }
         let mut recovery = Recovery { accepted: rolled.end.seq - start.seq, adopted, tail: None };
         if let Some(damage) = &rolled.damage {
             if !damage.torn_tail {
