@@ -19,8 +19,8 @@ def parse_yaml(text: bytes) -> Any:
 def parse_scalar(text: str) -> Any:
     """Returns what one YAML scalar means; what is not one is text."""
 
-def with_meta(meta: dict[str, Any], body: bytes) -> bytes:
-    """Returns a memory's bytes: `meta` as YAML frontmatter with sorted keys, then `body`."""
+def with_meta(meta: dict[str, Any], content: bytes) -> bytes:
+    """Returns a memory's bytes with these fields set in its frontmatter; `BodyRefused` where that cannot be read."""
 
 @final
 class Receipt:
@@ -112,13 +112,13 @@ class Reader:
     def version_at(
         self, path: str, *, seq: int | None = None, ts_ns: int | None = None, follow_moves: bool = False
     ) -> Version | None:
-        """The version of a memory after row `seq`, at time `ts_ns`, or now; `None` where it did not exist then.
+        """The version of a memory after row `seq`, after the last row not later than `ts_ns`, or now; `None` for none.
 
         With `follow_moves`, `path` is its name now and it may have had another one; without, its name then.
         """
 
     def memories_at(self, *, seq: int | None = None, ts_ns: int | None = None) -> tuple[list[Version], list[Damage]]:
-        """Every memory that existed after row `seq`, at time `ts_ns`, or now, ordered by name. Reads the whole log."""
+        """Every memory that existed at such a point, ordered by name. Reads the whole log."""
 
     def body(self, content_sha256: str) -> tuple[bytes | None, bool]:
         """The bytes with a SHA-256 (`None`: not kept), and whether they were kept once and then purged."""

@@ -16,7 +16,10 @@ def parse_meta(pairs: tuple[str, ...]) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
             raise BadArgument(f"--meta takes K=V, not {pair!r}", argument="--meta")
-        fields[name.strip()] = frontmatter.parse_scalar(value)
+        name = name.strip()
+        if name in fields:
+            raise BadArgument(f"--meta gives {name!r} more than once", argument="--meta", hint="give it one value")
+        fields[name] = frontmatter.parse_scalar(value)
     return fields
 
 

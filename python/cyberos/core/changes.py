@@ -28,13 +28,23 @@ class Put:
         expected: str | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        """`expected` is a SHA-256, `""` for no memory, `None` for anything; `extra` goes into the row."""
+        """`meta` wins over the frontmatter that `content` brings along; `extra` goes into the row.
+
+        `expected` is a SHA-256, `""` for no memory, `None` for anything.
+        """
         try:
             body = content.encode() if isinstance(content, str) else bytes(content)
         except UnicodeEncodeError as error:
             raise BodyRefused(f"the content of {path} is not valid Unicode: {error.reason}", path=path) from None
         self.path = path
-        self.body = with_meta(dict(meta), body) if meta else body
+        try:
+            self.body = with_meta(dict(meta), body) if meta else body
+        except BodyRefused as error:
+            raise BodyRefused(
+                f"cannot add fields to the frontmatter of {path}, which cannot be read: {error}",
+                path=path,
+                hint="correct the frontmatter, or put it as it is without fields",
+            ) from None
         self.expected, self.extra = expected, extra
 
     def check(self, limit: int) -> None:

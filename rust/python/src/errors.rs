@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 pyo3::import_exception!(cyberos.errors, AlreadyExists);
 pyo3::import_exception!(cyberos.errors, BadArgument);
+pyo3::import_exception!(cyberos.errors, BodyRefused);
 pyo3::import_exception!(cyberos.errors, CorruptLog);
 pyo3::import_exception!(cyberos.errors, CyberosError);
 pyo3::import_exception!(cyberos.errors, DiskFull);

@@ -57,10 +57,16 @@ pub fn object_from_python(object: &Bound<'_, PyDict>) -> PyResult<BTreeMap<Strin
     Reader::default().members(object)
 }
 
+/// As [`object_from_python`], for what is not written into a row: also takes integers of more than 64 bits.
+pub fn fields_from_python(object: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, Value>> {
+    Reader { long_integers: true, ..Reader::default() }.members(object)
+}
+
 /// Reads an object, knowing where in it.
 #[derive(Default)]
 struct Reader {
     place: Vec<String>,
+    long_integers: bool,
 }
 
 impl Reader {
@@ -82,7 +88,14 @@ impl Reader {
         }
         if object.is_instance_of::<PyInt>() {
             let number = object.extract::<i64>().map(i128::from).or_else(|_| object.extract::<u64>().map(i128::from));
-            return number.map(Value::Int).or_else(|_| self.refuse("an integer of more than 64 bits"));
+            return match number {
+                Ok(number) => Ok(Value::Int(number)),
+                Err(_) if !self.long_integers => self.refuse("an integer of more than 64 bits"),
+                Err(_) => {
+                    let digits = object.str().and_then(|digits| digits.extract());
+                    digits.map(Value::BigInt).or_else(|_| self.refuse("an integer that is too long to be written"))
+                }
+            };
         }
         if let Ok(number) = object.cast::<PyFloat>() {
             let number = number.value();

@@ -1,12 +1,12 @@
 //! YAML: frontmatter and access lists.
 
-use cyberos_log::diff::frontmatter;
+use cyberos_log::diff::merge::merge;
 use cyberos_log::diff::yaml;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::errors::BadArgument;
-use crate::value::{object_from_python, to_python};
+use crate::errors::{BadArgument, BodyRefused};
+use crate::value::{fields_from_python, to_python};
 
 /// Returns the object that a YAML document means: mappings, lists, texts, numbers, truth values, `None`.
 #[pyfunction]
@@ -21,9 +21,9 @@ pub fn parse_scalar<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyA
     to_python(py, &yaml::parse_scalar(text))
 }
 
-/// Returns a memory's bytes: `meta` as YAML frontmatter with sorted keys, then `body`.
+/// Returns a memory's bytes with these fields set in its frontmatter; `BodyRefused` where that cannot be read.
 #[pyfunction]
-pub fn with_meta<'py>(py: Python<'py>, meta: &Bound<'py, PyDict>, body: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let fields = object_from_python(meta)?;
-    Ok(PyBytes::new(py, &frontmatter::with_meta(&fields, body)))
+pub fn with_meta<'py>(py: Python<'py>, meta: &Bound<'py, PyDict>, content: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let merged = merge(&fields_from_python(meta)?, content).map_err(BodyRefused::new_err)?;
+    Ok(PyBytes::new(py, &merged))
 }

@@ -14,7 +14,7 @@ from cyberos.operations import memories
 @click.command(cls=Command)
 @click.argument("path")
 @click.argument("file", required=False, default="-")
-@click.option("--meta", "meta", multiple=True, metavar="K=V", help="Add a field of frontmatter; V is a YAML scalar")
+@click.option("--meta", "meta", multiple=True, metavar="K=V", help="Set a field of frontmatter; V is a YAML scalar")
 @click.option("--if-hash", metavar="SHA256", help="Only where the memory has this content")
 @click.option("--if-absent", is_flag=True, help="Only where there is no such memory")
 @click.option("--session-id", metavar="ID", help="Note the session that the change was made in")
@@ -30,7 +30,7 @@ def put(
 ) -> None:
     """Give a memory new content.
 
-    The content is that of FILE, or standard input.
+    The content is that of FILE, or standard input. Fields given with --meta win over those that it brings along.
     """
     store, actor = settings.store(), settings.actor()
     if if_hash is not None and if_absent:

@@ -56,18 +56,33 @@ pub fn split(bytes: &[u8]) -> Document<'_> {
 
 /// The frontmatter block, not interpreted, and the body; nothing where the file has no frontmatter.
 pub fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    parts(bytes).map(|Parts { block, body, .. }| (block, body))
+}
+
+/// A file with frontmatter in its four parts, which follow upon each other.
+pub(super) struct Parts<'a> {
+    /// The first fence's line.
+    pub open: &'a [u8],
+    pub block: &'a [u8],
+    /// The second fence's line.
+    pub close: &'a [u8],
+    pub body: &'a [u8],
+}
+
+pub(super) fn parts(bytes: &[u8]) -> Option<Parts<'_>> {
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let (first, mut rest) = next_line(start);
     if !is_fence(first) {
         return None;
     }
-    let inner = rest;
+    let (open, inner) = bytes.split_at_checked(bytes.len() - rest.len())?;
     while !rest.is_empty() {
-        let (line, behind) = next_line(rest);
-        if is_fence(line) {
-            return inner.split_at_checked(inner.len() - rest.len()).map(|(block, _)| (block, behind));
+        let (close, body) = next_line(rest);
+        if is_fence(close) {
+            let (block, _) = inner.split_at_checked(inner.len() - rest.len())?;
+            return Some(Parts { open, block, close, body });
         }
-        rest = behind;
+        rest = body;
     }
     None
 }
@@ -84,7 +99,7 @@ fn is_fence(line: &[u8]) -> bool {
 /// Puts a memory file together from fields that were given apart, as YAML with ascending keys, and a body.
 ///
 /// [`split`] gives both back. Without fields the file is the body alone. A body that has frontmatter of its own keeps it, as
-/// body: merging is up to the caller.
+/// body: [`merge`](super::merge::merge) is for that.
 pub fn with_meta(meta: &Fields, body: &[u8]) -> Vec<u8> {
     if meta.is_empty() {
         return body.to_vec();

@@ -10,4 +10,5 @@ pub mod emit;
 pub mod fields;
 pub mod frontmatter;
 mod lines;
+pub mod merge;
 pub mod yaml;

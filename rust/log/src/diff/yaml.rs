@@ -67,6 +67,35 @@ pub fn parse_scalar(text: &str) -> Value {
     plain(text)
 }
 
+/// The keys of a document that is a mapping in block style, in their order, each with the byte where it begins.
+///
+/// `None` for every other document, and where a key is not written out.
+pub(super) fn top_level_keys(text: &str) -> Option<Vec<(String, usize)>> {
+    let (mut keys, mut depth, mut is_key) = (Vec::new(), 0_usize, true);
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.ok()?;
+        let starts = matches!(event, Event::MappingStart(..) | Event::SequenceStart(..));
+        match (&event, depth) {
+            (Event::MappingStart(..), 0) if !text.get(span.start.byte_offset()?..)?.starts_with('{') => {}
+            (event, 0) if event.is_node() => return None,
+            (event, 1) if event.is_node() => {
+                if is_key {
+                    let Event::Scalar(key, ..) = event else { return None };
+                    keys.push((key.to_string(), span.start.byte_offset()?));
+                }
+                is_key = !is_key;
+            }
+            _ => {}
+        }
+        if starts {
+            depth += 1;
+        } else if matches!(event, Event::MappingEnd | Event::SequenceEnd) {
+            depth -= 1;
+        }
+    }
+    Some(keys)
+}
+
 /// Gives the value of an unquoted scalar by the core schema.
 pub(super) fn plain(text: &str) -> Value {
     match text {

@@ -9,6 +9,7 @@ mod body;
 mod fields;
 mod frontmatter;
 mod git;
+mod merge;
 mod texts;
 mod values;
 mod yaml;
