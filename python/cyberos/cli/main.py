@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 import click
@@ -12,7 +13,7 @@ from click.exceptions import Exit, NoArgsIsHelpError
 from cyberos import __version__
 from cyberos.cli import output
 from cyberos.cli.lazy import Entry, LazyGroup
-from cyberos.errors import BadArgument, CyberosError, Kind
+from cyberos.errors import BadArgument, CyberosError, IoFailure, Kind
 
 EXIT_CODES: Final = {
     Kind.FINDINGS: 1,
@@ -83,14 +84,16 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         try:
             code = _run(args)
+            output.flush()
         except NoArgsIsHelpError as error:
-            sys.stderr.write(error.format_message() + "\n")
+            output.say(error.format_message() + "\n")
             code = EXIT_CODES[Kind.USAGE]
         except click.ClickException as error:
             code = _report(_usage(error), as_json=as_json, color=color)
         except CyberosError as error:
             code = _report(error, as_json=as_json, color=color)
-        sys.stdout.flush()
+        with suppress(IoFailure):  # an error is reported already
+            output.flush()
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has gone
@@ -98,7 +101,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001, this is where the unforeseen ends
         import traceback
 
-        traceback.print_exc()
+        output.say(traceback.format_exc())
         return _report(CyberosError(f"{type(error).__name__}: {error}"), as_json=as_json, color=color)
     return code
 
@@ -108,7 +111,10 @@ def _run(args: list[str]) -> int:
     if completing := os.environ.get("_CYBEROS_COMPLETE"):
         from click.shell_completion import shell_complete
 
-        return shell_complete(root, {}, "cyberos", "_CYBEROS_COMPLETE", completing)
+        try:
+            return shell_complete(root, {}, "cyberos", "_CYBEROS_COMPLETE", completing)
+        except OSError as error:
+            raise output.undelivered(error) from error
     try:
         with root.make_context("cyberos", args) as ctx:
             outcome = root.invoke(ctx)

@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
+from cyberos.cli import output
 from cyberos.cli.settings import remember
 
 
 def _show_help(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001, click's signature
     if value and not ctx.resilient_parsing:
-        click.echo(ctx.get_help())
+        output.write_lines([ctx.get_help()])
         ctx.exit()
 
 

@@ -5,12 +5,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TextIO
 
 import click
 
-from cyberos.errors import CyberosError, NotConfirmed
+from cyberos.errors import CyberosError, IoFailure, NotConfirmed
 
 _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "bold": 1, "dim": 2}
 
@@ -37,23 +38,48 @@ def printable(text: str, keep: str = "") -> str:
     )
 
 
+def undelivered(error: OSError) -> OSError | IoFailure:
+    """Returns what to raise where standard output takes no more; a reader that has gone is told apart."""
+    if isinstance(error, BrokenPipeError):
+        return error
+    return IoFailure(f"cannot write to standard output: {error.strerror}", file="<stdout>", errno=error.errno)
+
+
 def write_lines(lines: Iterable[str]) -> None:
     """Writes lines to standard output as they come."""
     for line in lines:
-        sys.stdout.write(line + "\n")
+        try:
+            sys.stdout.write(line + "\n")
+        except OSError as error:
+            raise undelivered(error) from error
+
+
+def flush() -> None:
+    """Hands over what was written to standard output so far."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise undelivered(error) from error
+
+
+def say(text: str) -> None:
+    """Writes to standard error. Where that takes nothing there is nobody to tell; the exit code says the rest."""
+    with suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def write_warnings(warnings: Iterable[str]) -> None:
     """Writes warnings to standard error."""
     for warning in warnings:
-        sys.stderr.write(f"warning: {printable(warning)}\n")
+        say(f"warning: {printable(warning)}\n")
 
 
 def is_read() -> bool:
     """Hands over what was written to standard output so far; returns whether somebody may still read it."""
     import select
 
-    sys.stdout.flush()
+    flush()
     poll = select.poll()
     poll.register(sys.stdout, 0)
     return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
@@ -81,13 +107,31 @@ def text_or_base64(content: bytes) -> str | dict[str, str]:
 
 def write_bytes(data: bytes) -> None:
     """Writes bytes to standard output untouched."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
+    flush()
+    _write_raw(data)
+
+
+def _write_raw(data: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(data)
+    except OSError as error:
+        raise undelivered(error) from error
 
 
 def write_json(value: object) -> None:
     """Writes a result to standard output as JSON in UTF-8; bytes are JSON already."""
     write_bytes(value if isinstance(value, bytes) else encode_json(value, indent=2))
+
+
+def write_json_items(items: Iterable[object]) -> int:
+    """Writes a list as `write_json` does, item by item as they come; returns how many there were."""
+    flush()
+    count = 0
+    for count, item in enumerate(items, 1):
+        text = encode_json(item, indent=2).rstrip(b"\n").replace(b"\n", b"\n  ")
+        _write_raw((b"[\n  " if count == 1 else b",\n  ") + text)
+    _write_raw(b"\n]\n" if count else b"[]\n")
+    return count
 
 
 def encode_json(value: object, indent: int | None = None) -> bytes:
@@ -127,14 +171,13 @@ def to_dict(value: Any) -> Any:
 def write_error(error: CyberosError, *, as_json: bool, color: bool | None) -> None:
     """Writes an error to standard error: a line and its hints, or a JSON object."""
     if as_json:
-        sys.stderr.write(encode_json({"error": error.as_dict()}).decode())
+        say(encode_json({"error": error.as_dict()}).decode())
         return
     label = f"error[{error.code}]"
     if use_color(color, sys.stderr):
         label = paint(label, "red", "bold")
-    sys.stderr.write(f"{label}: {printable(error.message)}\n")
-    for hint in error.hints:
-        sys.stderr.write(f"hint: {printable(hint)}\n")
+    hints = "".join(f"hint: {printable(hint)}\n" for hint in error.hints)
+    say(f"{label}: {printable(error.message)}\n{hints}")
 
 
 def confirm(question: str, *, assumed: bool) -> None:
@@ -174,8 +217,7 @@ class Progress:
         if total:
             bar = "#" * (self.WIDTH * done // total)
             text = f"{self._what} [{bar:-<{self.WIDTH}}] {100 * done // total} % of {total:,} {self._unit}"
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
+        say(f"\r\x1b[K{text}")
 
     def __enter__(self) -> Self:
         return self
@@ -184,5 +226,4 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            say("\r\x1b[K")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from cyberos import clock
 from cyberos.core import store as stores
+from cyberos.core.history import HistoryEntry
 from cyberos.core.writer import Writer
 from cyberos.operations import history, sample, verify
 
@@ -21,7 +22,7 @@ class Answer(NamedTuple):
     path: str
     rows: int
     seconds: float
-    history: history.History
+    entries: list[HistoryEntry]
 
 
 class Demo(NamedTuple):
@@ -58,17 +59,15 @@ def run(folder: str, rows: int, seed: int, progress: Callable[[int, int], None] 
 
 def to_json(result: Demo) -> dict[str, Any]:
     """Returns a demonstration as JSON."""
-    answers = [
-        {
-            **answer._asdict(),
-            "history": [history.entry_json(entry, show_body=False) for entry in answer.history.entries],
-        }
-        for answer in result.answers
-    ]
+    answers = []
+    for answer in result.answers:
+        fields = answer._asdict()
+        entries = [history.entry_json(entry, show_body=False) for entry in fields.pop("entries")]
+        answers.append({**fields, "history": entries})
     return {**result._asdict(), "answers": answers}
 
 
 def _ask(store: str, sort: str, probe: sample.Probe) -> Answer:
     start = time.perf_counter()
-    found = history.history(store, probe.path, limit=SHOWN)
+    found = list(history.history(store, probe.path, limit=SHOWN).entries)
     return Answer(sort, probe.path, probe.rows, time.perf_counter() - start, found)

@@ -1,7 +1,6 @@
 """`cyberos demo`."""
 
 import shlex
-import sys
 from collections.abc import Iterator
 
 import click
@@ -32,7 +31,7 @@ def demo(settings: Settings, folder: str | None, rows: int, seed: int) -> None:
     where = folder or operation.new_folder()
     if not settings.json:
         output.write_lines([f"Making up {rows:,} changes to a few thousand memories, in {where}", ""])
-        sys.stdout.flush()
+        output.flush()
     with output.Progress("building", delay_s=0) as progress:
         result = operation.run(where, rows, seed, progress)
     if settings.json:
@@ -46,9 +45,9 @@ def _human(result: operation.Demo, render: entries.Render) -> Iterator[str]:
     for answer in result.answers:
         yield f"{_ABOUT[answer.sort]}: {answer.rows:,} row{'' if answer.rows == 1 else 's'}"
         yield f"$ cyberos history {shlex.quote(answer.path)} --limit {operation.SHOWN}"
-        for entry in answer.history.entries:
+        for entry in answer.entries:
             yield from render(entry)
-        if not answer.history.entries:
+        if not answer.entries:
             yield f"No history for {answer.path!r}."
         yield ""
     yield from _times(result)
@@ -69,9 +68,7 @@ def _times(result: operation.Demo) -> Iterator[str]:
     yield _line("build", result.build_seconds, f"{result.rows:,} rows with their bodies, {per_second:,.0f} rows/s")
     for answer in result.answers:
         what = (
-            f"opened, {len(answer.history.entries)} of {answer.rows:,} rows walked"
-            if answer.rows
-            else "opened, nothing found"
+            f"opened, {len(answer.entries)} of {answer.rows:,} rows walked" if answer.rows else "opened, nothing found"
         )
         yield _line(f"history, {answer.sort}", answer.seconds, what)
     found = "nothing wrong" if result.verified.ok else f"{len(result.verified.findings)} FINDINGS"

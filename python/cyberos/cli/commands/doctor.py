@@ -58,7 +58,7 @@ def doctor(
 
 def _confirm(plan: LossPlan) -> None:
     for line in _planned(plan):
-        click.echo(line, err=True)
+        output.say(line + "\n")
     output.confirm("Give these rows up?", assumed=False)
 
 
