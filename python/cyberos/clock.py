@@ -32,7 +32,11 @@ def now_ns() -> int:
 
 
 class At(NamedTuple):
-    """A point in a store's past: a row's sequence number, or a time in nanoseconds. Exactly one of them is set."""
+    """A point in a store's past: just after a row, given by its number or by a time. Exactly one of them is set.
+
+    A time, in nanoseconds, stands for the last row that is not later. Older rows count even if they are later than it:
+    clocks step back, and the order of the rows is what happened.
+    """
 
     seq: int | None = None
     ts_ns: int | None = None

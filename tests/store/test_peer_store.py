@@ -1,5 +1,6 @@
 """A store that upstream's own code wrote: history of its moved, purged, denied and legacy paths."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ from cyberos.clock import At
 from cyberos.core.history import blame, show, walk
 from cyberos.core.writer import Writer
 from cyberos.errors import BodyUnavailable
+from tests.conformance.naive import Log
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 STORE = FIXTURES / "peer-store"
@@ -82,6 +84,47 @@ def test_the_newest_version_is_in_its_working_file():
     assert content == (STORE / path).read_bytes()
     with pytest.raises(BodyUnavailable, match="holds only its hash"):
         show(STORE, path, At(seq=version.seq - 1))
+
+
+def peer_moved(tmp_path):
+    """A store as upstream writes it, with a memory that was moved: only the working file has its content."""
+    log = Log()
+    log.put("memories/a.md", b"---\nn: 1\n---\none\n")
+    log.put("memories/a.md", b"---\nn: 2\n---\ntwo\n")
+    log.add("move", "memories/a.md", {"to": "memories/b.md"}, sha=hashlib.sha256(b"---\nn: 2\n---\ntwo\n").hexdigest())
+    log.put("memories/b.md", b"---\nn: 1\n---\none\n")
+    log.put("memories/b.md", b"---\nn: 2\n---\ntwo\n")
+    store = log.write(tmp_path / "moved")
+    (store / "manifest.json").write_text("{}")
+    (store / "memories").mkdir()
+    (store / "memories/b.md").write_bytes(b"---\nn: 2\n---\ntwo\n")
+    return store
+
+
+def test_a_version_before_a_move_is_found_where_the_memory_lies_now(tmp_path, cli):
+    store = peer_moved(tmp_path)
+    for seq in (2, 3, 5):
+        assert show(store, "memories/b.md", At(seq=seq))[1] == b"---\nn: 2\n---\ntwo\n"
+        assert cli("--store", store, "show", f"memories/b.md@{seq}").out.endswith("two\n")
+    for seq in (1, 4):
+        with pytest.raises(BodyUnavailable):
+            show(store, "memories/b.md", At(seq=seq))
+    assert cli("--store", store, "get", "memories/b.md", "--at", "3").out.endswith("two\n")
+    assert cli("--store", store, "diff", "memories/b.md", "--from", "2", "--to", "5") == (0, "", "")
+    assert [row.seq if row else None for _, row in blame(store, "memories/b.md", At(seq=5))[1]] == [None] * 4
+
+
+def test_an_edit_by_hand_is_not_taken_for_a_version(tmp_path):
+    store = peer_moved(tmp_path)
+    (store / "memories/b.md").write_bytes(b"---\nn: 3\n---\nthree\n")
+    for seq in (2, 3, 5):
+        with pytest.raises(BodyUnavailable):
+            show(store, "memories/b.md", At(seq=seq))
+    (store / "memories/b.md").unlink()
+    (store / "memories/b.md").symlink_to("c.md")
+    with pytest.raises(BodyUnavailable):
+        show(store, "memories/b.md", At(seq=2))
+    assert [entry.body_diff_reason for entry in walk(store, "memories/b.md")][-1] == "first"
 
 
 def test_blame_of_a_version_without_older_ones_claims_nothing():

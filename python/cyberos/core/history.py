@@ -5,36 +5,22 @@ computed when it is asked for. The first version has none.
 """
 
 import os
-import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from cyberos import _native, clock
 from cyberos.core import paths
+from cyberos.core.bodies import Bodies
 from cyberos.core.reader import AuditChainReader, Damage
-from cyberos.errors import (
-    BadArgument,
-    BodyPurged,
-    BodyRefused,
-    BodyUnavailable,
-    CorruptLog,
-    IoFailure,
-    MemoryNotFound,
-    PathRefused,
-    UnknownFilter,
-    VersionNotFound,
-)
+from cyberos.errors import BadArgument, BodyPurged, BodyUnavailable, MemoryNotFound, UnknownFilter, VersionNotFound
 
 FILTERS: Final = ("actor", "kind", "session_id", "dream_id")
 _FIELDS: Final = ("seq", "ts", "kind", "actor", "body_hash", "frontmatter_diff", "body_diff", "extra")
-# Versions that are kept at hand: two for each entry of a page.
-_KEPT: Final = 32
-_KEPT_BYTES: Final = 4 << 20
 # Why a version has no bytes; of two reasons the earlier is told.
 _MISSING: Final = ("purged", "damaged", "unavailable")
-# The longest working file that is read: no memory is longer.
-_LONGEST: Final = 16 << 20
+# Rows that are looked at together where all of a long history is wanted.
+_WINDOW: Final = 1 << 14
 # A diff that nobody has asked for yet.
 _UNSET: Final = object()
 
@@ -77,7 +63,7 @@ class HistoryEntry:
         self._reason: str | None = None
 
     @classmethod
-    def of(cls, entry: _native.Entry, bodies: "Bodies") -> "HistoryEntry":
+    def of(cls, entry: _native.Entry, bodies: Bodies) -> "HistoryEntry":
         """Makes an entry whose diffs are computed from stored versions when they are asked for."""
         moment = clock.to_datetime(entry.ts_ns)
         made = cls(entry.seq, moment, entry.kind, entry.actor, entry.content_sha256, extra=entry.extra)
@@ -142,7 +128,7 @@ class HistoryEntry:
         if entry.older is None:
             return None, "first"
         sha256, path = entry.older
-        old, new = bodies.get(sha256), bodies.get(entry.content_sha256)
+        old, new = bodies.get(sha256, path), bodies.get(entry.content_sha256, entry.name)
         if isinstance(old, bytes) and isinstance(new, bytes):
             return _native.Comparison(old, new, path, entry.name), None
         return None, next(reason for reason in _MISSING if reason in (old, new))
@@ -156,34 +142,6 @@ class HistoryEntry:
 
     def __repr__(self) -> str:
         return f"HistoryEntry({', '.join(f'{name}={getattr(self, name)!r}' for name in _FIELDS)})"
-
-
-class Bodies:
-    """The stored versions of one store, the last few of them kept at hand: neighbours in a history share one."""
-
-    def __init__(self, reader: _native.Reader) -> None:
-        self._reader = reader
-        self._kept: dict[str, bytes | str] = {}
-        self._size = 0
-
-    def get(self, sha256: str) -> bytes | str:
-        """Returns a version's bytes, or why there are none: `purged`, `damaged`, `unavailable`."""
-        found = self._kept.get(sha256)
-        if found is None:
-            found = self._read(sha256)
-            if self._size > _KEPT_BYTES or len(self._kept) > _KEPT:
-                self._kept.clear()
-                self._size = 0
-            self._kept[sha256] = found
-            self._size += len(found)
-        return found
-
-    def _read(self, sha256: str) -> bytes | str:
-        try:
-            body, purged = self._reader.body(sha256)
-        except CorruptLog:  # one version less is no reason to show no history
-            return "damaged"
-        return body if body is not None else "purged" if purged else "unavailable"
 
 
 class Walked(list[HistoryEntry]):
@@ -222,10 +180,47 @@ def walk(
         above=above,
         filters=checked_filters(filters),
     )
-    bodies = Bodies(reader.native)
+    bodies = Bodies(reader, target_path)
     walked = Walked(HistoryEntry.of(entry, bodies) for entry in entries)
     walked.damages = damages
     return walked
+
+
+def every(
+    reader: AuditChainReader,
+    damages: list[Damage],
+    *,
+    since_ns: int | None = None,
+    limit: int | None = None,
+    filters: Iterable[tuple[str, str]] = (),
+    oldest_first: bool = False,
+) -> Iterator[HistoryEntry]:
+    """Yields what happened to all memories up to now, newest first, without holding more than a part of it.
+
+    With `oldest_first` the other way round; of a history that `limit` cuts, the newest entries. Adds to `damages` what
+    cannot be read.
+    """
+    if oldest_first and limit is not None:
+        newest = list(every(reader, damages, since_ns=since_ns, limit=limit, filters=filters))
+        yield from reversed(newest)
+        return
+    last, pairs, bodies = reader.last_seq(), checked_filters(filters), Bodies(reader)
+    starts = range(0, last, _WINDOW)
+    for start in starts if oldest_first else reversed(starts):
+        below = min(start + _WINDOW, last) + 1
+        entries, met = reader.native.history(
+            None, limit=limit, since_ns=since_ns, above=start, below=below, filters=pairs
+        )
+        known = {(damage.file, damage.offset) for damage in damages}
+        damages.extend(damage for damage in met if (damage.file, damage.offset) not in known)
+        if oldest_first:
+            entries.reverse()
+        for entry in entries:
+            yield HistoryEntry.of(entry, bodies)
+        if limit is not None:
+            limit -= len(entries)
+            if limit <= 0:
+                return
 
 
 def checked_filters(filters: Iterable[tuple[str, str]]) -> Sequence[tuple[str, str]]:
@@ -243,8 +238,8 @@ def version(reader: AuditChainReader, path: str, at: clock.At | None, *, follow_
     `path` is the memory's name now and it may have had another one then, or, where there was no such memory, its name
     then; without `follow_moves` it is its name then. Raises `MemoryNotFound` or `VersionNotFound`.
     """
-    paths.check_lookup(path)
-    seq, ts_ns = (at.seq, at.ts_ns) if at else (None, None)
+    paths.check_memory(path)
+    seq, ts_ns = reader.moment(at)
     for follow in (True, False) if follow_moves else (False,):
         found = reader.native.version_at(path, seq=seq, ts_ns=ts_ns, follow_moves=follow)
         if found is not None:
@@ -256,20 +251,17 @@ def version(reader: AuditChainReader, path: str, at: clock.At | None, *, follow_
     raise VersionNotFound(f"{path} had no version {when}", path=path, seq=seq, hint=hint)
 
 
-def content(reader: AuditChainReader, found: _native.Version) -> bytes:
-    """Returns a version's bytes; raises `BodyPurged` or `BodyUnavailable` where there are none."""
-    sha256 = found.content_sha256
-    body, purged = reader.native.body(sha256) if sha256 else (None, False)
-    if body is None and sha256 and not purged:
-        # Upstream keeps no versions, but the newest one lies in its working file.
-        body = working_file(reader.store_path, found.path)
-        if body is not None and _sha256(body) != sha256:
-            body = None
-    if body is None:
-        why = "was purged" if purged else "was never kept: the log holds only its hash"
-        error = BodyPurged if purged else BodyUnavailable
-        raise error(f"the content of {found.path} at row {found.seq} {why}", path=found.path, seq=found.seq)
-    return body
+def content(reader: AuditChainReader, found: _native.Version, path: str) -> bytes:
+    """Returns the bytes of a version that was found under `path`; raises `BodyPurged` or `BodyUnavailable`."""
+    body = Bodies(reader, path).get(found.content_sha256, found.path)
+    if isinstance(body, bytes):
+        return body
+    where = f"the content of {found.path} at row {found.seq}"
+    if body == "damaged":
+        reader.native.body(found.content_sha256)  # says where
+    if body == "purged":
+        raise BodyPurged(f"{where} was purged", path=found.path, seq=found.seq)
+    raise BodyUnavailable(f"{where} was never kept: the log holds only its hash", path=found.path, seq=found.seq)
 
 
 def show(
@@ -278,39 +270,7 @@ def show(
     """Returns a version of a memory with its bytes; `path` is its name now, see `version`."""
     reader = reader or AuditChainReader(store_path)
     found = version(reader, path, at)
-    return found, content(reader, found)
-
-
-def working_file(store_path: str | os.PathLike[str], path: str) -> bytes | None:
-    """Returns the bytes of a memory's working file; `None` where there is no plain file. Follows no symbolic link."""
-    folder = os.fspath(store_path)
-    *parents, name = path.split("/")
-    try:
-        for parent in parents:
-            folder = os.path.join(folder, parent)
-            if stat.S_ISLNK(os.lstat(folder).st_mode):
-                raise PathRefused(f"cannot read {path}: {folder} is a symbolic link", path=path)
-        file = os.path.join(folder, name)
-        mode = os.lstat(file).st_mode
-        if stat.S_ISLNK(mode):
-            raise PathRefused(f"cannot read {path}: it is a symbolic link", path=path)
-        if not stat.S_ISREG(mode):
-            return None
-        with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as handle:
-            body = handle.read(_LONGEST + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise IoFailure(f"cannot read {path}: {error.strerror}", file=path, errno=error.errno) from error
-    if len(body) > _LONGEST:
-        raise BodyRefused(f"the file of {path} is longer than {_LONGEST} bytes: no memory is", path=path)
-    return body
-
-
-def _sha256(body: bytes) -> str:
-    import hashlib  # only where a working file is read
-
-    return hashlib.sha256(body).hexdigest()
+    return found, content(reader, found, path)
 
 
 def diff(
@@ -340,11 +300,11 @@ def blame(
                 break
     if not lineage or lineage[0].content_sha256 != newest.content_sha256:
         return newest, [(line, None) for line in lines]  # the row that wrote it is damaged
-    work = _native.Blame(body)
+    work, bodies = _native.Blame(body), Bodies(reader, path)
     reached, known = 0, lineage[-1].older is None
     for entry in lineage[1:]:
-        older = reader.native.body(entry.content_sha256)[0] if entry.content_sha256 else None
-        if older is None:
+        older = bodies.get(entry.content_sha256 or "", entry.name)
+        if not isinstance(older, bytes):
             known = False
             break
         reached += 1

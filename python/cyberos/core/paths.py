@@ -1,9 +1,9 @@
 """What the path of a memory may be.
 
 `check_path` is for what is written: it holds a path to the rules below and returns it unchanged. `check_lookup` is for
-what is read: stores also hold older names, so it refuses only what could reach outside. `check_taken_away` is for what
-is moved or deleted: an older name too, but a memory's. None of them touches a disk; `OnDisk` does, and refuses symbolic
-links and names that some file systems could not tell from one that is there.
+what is looked up: stores also hold older names, so it refuses only what could reach outside. `check_memory` is for what
+is read and `check_taken_away` for what is moved or deleted: an older name too, but a memory's. None of them touches a
+disk; `OnDisk` does, and refuses symbolic links and names that some file systems could not tell from one that is there.
 """
 
 import os
@@ -45,11 +45,22 @@ def check_path(path: str) -> str:
 
 def check_taken_away(path: str) -> str:
     """Returns `path` if a memory there may be moved or deleted; raises `PathRefused` for the store's own files."""
-    check_lookup(path)
+    check_memory(path)
     _check_root(path)
-    if path.rpartition("/")[2] == layout.ACL_FILE:
-        raise _refused(path, "it is an access list, not a memory", "its owner may edit the file itself")
     return path
+
+
+def check_memory(path: str) -> str:
+    """Returns `path` if it can be read as a memory; raises `PathRefused` for access lists, whoever wrote them."""
+    check_lookup(path)
+    if is_acl(path):
+        raise _refused(path, "it is an access list, not a memory", "its owner may read and edit the file itself")
+    return path
+
+
+def is_acl(path: str) -> bool:
+    """Whether a path is that of an access list, which is no memory though it lies beside them."""
+    return path.rpartition("/")[2] == layout.ACL_FILE
 
 
 def check_lookup(path: str) -> str:

@@ -37,10 +37,25 @@ class AuditChainReader:
         rows, damages = self.native.rows(seq, seq) if seq > 0 else ([], [])
         if rows:
             return _dated(rows[0])
+        self._require(seq)
+        raise damage_error(damages[0]) if damages else CorruptLog(f"row {seq} is missing", seq=seq)
+
+    def moment(self, at: clock.At | None) -> tuple[int | None, int | None]:
+        """Returns a point in the past as a row and a time; raises `VersionNotFound` for a row that is not written yet.
+
+        A time that is still to come is now.
+        """
+        if at is None:
+            return None, None
+        if at.seq is not None:
+            self._require(at.seq)
+        return at.seq, at.ts_ns
+
+    def _require(self, seq: int) -> None:
         last = self.last_seq()
         if not 1 <= seq <= last:
-            raise VersionNotFound(f"there is no row {seq}: the log ends with row {last}", seq=seq)
-        raise damage_error(damages[0]) if damages else CorruptLog(f"row {seq} is missing", seq=seq)
+            end = f"the log ends with row {last}" if last else "the log is empty"
+            raise VersionNotFound(f"there is no row {seq}; {end}", seq=seq)
 
     def recent(self, count: int) -> list[Row]:
         """Returns the last `count` rows, oldest first."""

@@ -1,21 +1,22 @@
 """History: the shape that the command line, REST and MCP share."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from cyberos import clock
 from cyberos.core import history as core
 from cyberos.core.history import HistoryEntry
-from cyberos.core.reader import AuditChainReader, describe
+from cyberos.core.reader import AuditChainReader, Damage, describe
 
 
 class History(NamedTuple):
     """The entries of a history, newest first unless asked for the other way round, and what their reader should know.
 
-    `last_seq` is the last row that was looked at: `follow` goes on behind it.
+    `entries` can be read once, and the `warnings` are complete then. `last_seq` is the last row that was looked at:
+    `follow` goes on behind it.
     """
 
-    entries: list[HistoryEntry]
+    entries: Iterator[HistoryEntry]
     warnings: list[str]
     last_seq: int
 
@@ -32,17 +33,35 @@ def history(
 ) -> History:
     """Returns what happened to a memory; with `path` `None` to all of them. `since` is an age or a time."""
     since_ns = None if since is None else clock.parse_time(since)
+    pairs = core.checked_filters(filters)
     reader = AuditChainReader(store)
-    last = reader.last_seq()
-    moment = None if since_ns is None else clock.to_datetime(since_ns)
-    walked = core.walk(store, path, follow_moves, moment, limit, filters=filters, reader=reader)
-    warnings = [describe(damage) for damage in walked.damages]
+    warnings = []
     if since_ns is not None and since_ns > clock.now_ns():
         warnings.append(f"nothing is newer than {since}: it lies in the future")
+    if path is None:
+        last = reader.last_seq()
+        return History(_every(reader, warnings, since_ns, limit, pairs, chronological), warnings, last)
+    moment = None if since_ns is None else clock.to_datetime(since_ns)
+    last = reader.last_seq()
+    walked = core.walk(store, path, follow_moves, moment, limit, filters=pairs, reader=reader)
+    warnings.extend(describe(damage) for damage in walked.damages)
     last = max(last, walked[0].seq if walked else 0)
     if chronological:
         walked.reverse()
-    return History(walked, warnings, last)
+    return History(iter(walked), warnings, last)
+
+
+def _every(
+    reader: AuditChainReader,
+    warnings: list[str],
+    since_ns: int | None,
+    limit: int | None,
+    filters: Sequence[tuple[str, str]],
+    chronological: bool,  # noqa: FBT001
+) -> Iterator[HistoryEntry]:
+    damages: list[Damage] = []
+    yield from core.every(reader, damages, since_ns=since_ns, limit=limit, filters=filters, oldest_first=chronological)
+    warnings.extend(describe(damage) for damage in damages)
 
 
 def entry_json(entry: HistoryEntry, *, show_body: bool) -> dict[str, Any]:

@@ -104,6 +104,44 @@ fn history_of_every_path_is_right_with_and_without_an_index() {
 }
 
 #[test]
+fn the_history_of_all_paths_is_the_sum_of_its_windows() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = store(dir.path());
+    let medium: SharedMedium = Arc::new(Os);
+    let plain = Chain::open(&medium, &root).unwrap();
+    let mut indexed = Chain::open(&medium, &root).unwrap();
+    indexed.catch_up().unwrap();
+    let window = |above, below, limit| Query {
+        path: None,
+        follow_moves: true,
+        limit,
+        since_ns: None,
+        above,
+        below,
+        filters: Vec::new(),
+    };
+    let all = plain.history(&window(0, None, None)).unwrap().entries;
+    for chain in [&plain, &indexed] {
+        assert_eq!(chain.history(&window(0, None, None)).unwrap().entries, all);
+        for size in [1, 7, 100, 423, 424, 1000] {
+            let starts = (0..424_usize).step_by(size).rev();
+            let parts = starts.map(|start| {
+                let below = (start + size + 1).min(425) as u64;
+                chain.history(&window(start as u64, Some(below), None)).unwrap()
+            });
+            assert_eq!(parts.flat_map(|part| part.entries).collect::<Vec<_>>(), all, "windows of {size}");
+        }
+        let some = chain.history(&window(0, Some(200), Some(3))).unwrap().entries;
+        assert!(some.iter().eq(all.iter().filter(|entry| entry.seq < 200).take(3)));
+        for (above, below) in
+            [(424, None), (424, Some(500)), (u64::MAX, None), (0, Some(1)), (0, Some(0)), (9, Some(5))]
+        {
+            assert!(chain.history(&window(above, below, None)).unwrap().entries.is_empty(), "{above} {below:?}");
+        }
+    }
+}
+
+#[test]
 fn the_version_before_is_what_upstream_said_it_was() {
     let dir = tempfile::tempdir().unwrap();
     let root = store(dir.path());

@@ -96,7 +96,7 @@ impl Reader {
         self.ask(py, |log| Ok(walked(log.chain.log(), log.chain.history(&query)?)))
     }
 
-    /// The version of a memory after row `seq`, at time `ts_ns`, or now; `None` where it did not exist then.
+    /// The version of a memory after row `seq`, after the last row not later than `ts_ns`, or now; `None` for none.
     ///
     /// With `follow_moves`, `path` is its name now and it may have had another one; without, its name then.
     #[pyo3(signature = (path, *, seq = None, ts_ns = None, follow_moves = false))]
@@ -112,7 +112,7 @@ impl Reader {
         Ok(version.map(PyVersion::from))
     }
 
-    /// Every memory that existed after row `seq`, at time `ts_ns`, or now, ordered by name. Reads the whole log.
+    /// Every memory that existed at such a point, ordered by name. Reads the whole log.
     #[pyo3(signature = (*, seq = None, ts_ns = None))]
     fn memories_at(
         &self,

@@ -225,3 +225,80 @@ def test_restore_is_a_new_put(run, as_json, life, writer):
     assert writer.head_seq() == 7
     newest = as_json("history", A)[0]
     assert (newest["seq"], newest["kind"], newest["extra"]["restored_from_seq"]) == (7, "put", 2)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show", f"{B}@99"],
+        ["get", A, "--at", "99"],
+        ["list", "--at", "99"],
+        ["blame", f"{A}@99"],
+        ["restore", f"{A}@99"],
+        ["diff", A, "--from", "5", "--to", "99"],
+        ["diff", A, "--from", "99"],
+    ],
+)
+def test_a_row_that_is_not_written_yet_is_no_version(run, life, writer, command):
+    done = run(*command)
+    assert (done.code, done.out) == (3, "")
+    assert done.err == "error[version_not_found]: there is no row 99; the log ends with row 6\n"
+    assert writer.head_seq() == 6
+
+
+def test_the_last_row_and_times_to_come_are_now(run, life):
+    assert run("get", A, "--at", "6").out == "another\n"
+    warning = "warning: 2026-05-08T00:00:00Z lies in the future: this is how it is now\n"
+    for command in (["get", A, "--at", "2026-05-08"], ["show", f"{A}@2026-05-08"]):
+        assert run(*command) == (0, "another\n", warning)
+    assert run("list", "--at", "2026-05-08").err == warning
+
+
+def test_an_empty_point_in_time_is_a_mistake(run, life):
+    for command in (["get", A], ["list"], ["diff", A, "--from", "5", "--to"]):
+        options = [] if command[-1] == "--to" else ["--at"]
+        assert run(*command, *options, "").code == 2
+
+
+def test_where_the_clock_stepped_back_all_agree_on_what_was(run, as_json, writer, mock_time):
+    for day, path in (("2026-05-01", A), ("2026-05-09", B), ("2026-05-03", A)):
+        mock_time.set(day)
+        writer.put(path, f"{day}\n")
+    mock_time.set("2026-05-10")
+    # The last row that is not later is the third, and the second was there before it.
+    assert names(as_json("list", "--at", "2026-05-03")) == [A, B]
+    assert run("get", B, "--at", "2026-05-03").out == run("show", f"{B}@2026-05-03").out == "2026-05-09\n"
+    assert run("get", A, "--at", "2026-05-03").out == "2026-05-03\n"
+    assert names(as_json("list", "--at", "2026-05-02")) == [A]
+    assert run("get", B, "--at", "2026-05-02").code == 3
+
+
+RULES = "memories/facts/STORE.yaml"
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_an_access_list_is_no_memory(run, as_json, life, writer, known):
+    rules = writer.store_path / RULES
+    rules.write_text("store_id: facts\n")
+    if known:  # other programs write it through the log
+        row = ("put", "eve", 1, {"kind": "acl"}, RULES, rules.read_bytes(), None)
+        writer._native.submit([row])
+    for command in (
+        ["get", RULES],
+        ["get", RULES, "--at", "1"],
+        ["show", f"{RULES}@6"],
+        ["blame", RULES],
+        ["diff", RULES, "--from", "1"],
+        ["restore", f"{RULES}@6"],
+        ["delete", RULES],
+        ["delete", RULES, "--mode", "purge", "--reason", "x", "--yes"],
+        ["move", RULES, "memories/facts/c.md"],
+    ):
+        done = run(*command)
+        assert (done.code, done.out) == (4, ""), command
+        assert "it is an access list, not a memory" in done.err
+    assert run("move", A, RULES).code == 4
+    assert names(as_json("list")) == [A]
+    assert rules.read_text() == "store_id: facts\n"
+    # What the log says of it stays to be seen.
+    assert [entry["kind"] for entry in as_json("history", RULES)] == ["put"] * known

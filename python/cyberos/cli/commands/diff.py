@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import click
 
-from cyberos import clock
 from cyberos.cli import output
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
+from cyberos.cli.versions import moment
 from cyberos.operations import versions as operations
 
 
@@ -18,7 +18,8 @@ from cyberos.operations import versions as operations
 @pass_settings
 def diff(settings: Settings, path: str, old: str, new: str | None) -> None:
     """Show what changed in a memory between two rows or times."""
-    result = operations.diff(settings.store(), path, clock.parse_at(old), clock.parse_at(new) if new else None)
+    new_at = moment(new) if new is not None else None
+    result = operations.diff(settings.store(), path, moment(old), new_at)
     output.emit(result, _human, as_json=settings.json)
 
 

@@ -2,8 +2,7 @@
 
 import click
 
-from cyberos import clock
-from cyberos.cli import output
+from cyberos.cli import output, versions
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.operations import reading
@@ -15,7 +14,7 @@ from cyberos.operations import reading
 @pass_settings
 def get(settings: Settings, path: str, at: str | None) -> None:
     """Print a memory."""
-    memory = reading.get(settings.store(), path, clock.parse_at(at) if at else None)
+    memory = reading.get(settings.store(), path, versions.moment(at) if at is not None else None)
     if memory.edited:
         output.write_warnings([f"{path} was edited by hand; the next write to it records that"])
     if settings.json:

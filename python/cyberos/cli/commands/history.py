@@ -68,27 +68,34 @@ def history(
         store,
         path,
         limit=default if limit is None else limit or None,
-        chronological=chronological,
+        chronological=chronological or follow,  # what comes next is newer
         follow_moves=not no_follow_moves,
         since=since,
         filters=pairs,
     )
-    output.write_warnings(result.warnings)
     if settings.json and not follow:
-        output.write_json([operations.entry_json(entry, show_body=show_body) for entry in result.entries])
+        output.write_json_items(operations.entry_json(entry, show_body=show_body) for entry in result.entries)
+        output.write_warnings(result.warnings)
         return
-    if not result.entries and not follow:
-        output.write_lines([f"No history for {path!r}." if path is not None else "No history yet."])
-        return
-    if follow and not chronological:
-        result.entries.reverse()  # what comes next is newer
     render = entries.renderer(settings, show_body=show_body, show_path=all_paths)
-    output.write_lines(line for entry in result.entries for line in render(entry))
+    count = 0
+    for count, entry in enumerate(result.entries, 1):  # noqa: B007, counted for what is said below
+        output.write_lines(render(entry))
+    if not count and not follow:
+        output.write_lines([_nothing(path, since=since is not None, filtered=bool(pairs))])
+    output.write_warnings(result.warnings)
     if follow:
         moves = not no_follow_moves
         wait = _ticks()
         for entry in operations.follow(store, path, result.last_seq, follow_moves=moves, filters=pairs, wait=wait):
             output.write_lines(render(entry))
+
+
+def _nothing(path: str | None, *, since: bool, filtered: bool) -> str:
+    conditions = " and ".join(name for name, given in (("--since", since), ("--filter", filtered)) if given)
+    if conditions:
+        return f"No history{f' for {path!r}' if path is not None else ''} that meets {conditions}."
+    return f"No history for {path!r}." if path is not None else "No history yet."
 
 
 def _ticks() -> Iterator[None]:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from cyberos import clock
-from cyberos.cli import output
+from cyberos.cli import output, versions
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.operations import reading
@@ -17,7 +16,7 @@ from cyberos.operations import reading
 @pass_settings
 def list_(settings: Settings, prefix: str, at: str | None) -> None:
     """List the memories whose path begins with PREFIX."""
-    listing = reading.list_memories(settings.store(), prefix, clock.parse_at(at) if at else None)
+    listing = reading.list_memories(settings.store(), prefix, versions.moment(at) if at is not None else None)
     output.write_warnings(listing.warnings)
     if settings.json:
         output.write_json(output.to_dict(listing.memories))

@@ -15,7 +15,8 @@ from cyberos.operations import versions as operations
 def show(settings: Settings, version: str) -> None:
     """Print a memory as it was at a row or a time.
 
-    PATH is the memory's name now; it may have had another one then. SEQ is a row's number from `cyberos history`.
+    PATH is the memory's name now; it may have had another one then. SEQ is a row's number from `cyberos history`. TIME
+    stands for the last row that is not later: where a clock stepped back, the order of the rows counts.
     """
     path, at = split(version)
     shown = operations.show(settings.store(), path, at)

@@ -6,7 +6,7 @@ use super::filter::is_memory;
 use super::{Chain, Filter, Next, Step};
 use crate::error::{LogError, Result};
 use crate::json::Value;
-use crate::log::{Damage, Event};
+use crate::log::{Damage, Event, ReverseLog};
 use crate::row::{Row, Touch};
 
 /// What to list.
@@ -81,9 +81,19 @@ pub struct Walked {
 impl Query {
     fn keeps(&self, seq: u64, row: &Row<'_>) -> bool {
         seq > self.above
-            && self.below.is_none_or(|below| seq < below)
+            && !self.is_too_new(seq)
             && self.since_ns.is_none_or(|since| row.ts_ns() >= since)
             && self.filters.iter().all(|filter| filter.keeps(row))
+    }
+
+    /// The number of the first row that counts.
+    fn first(&self) -> u64 {
+        self.above.saturating_add(1)
+    }
+
+    /// Whether a row and all newer ones are left out.
+    fn is_too_new(&self, seq: u64) -> bool {
+        self.below.is_some_and(|below| seq >= below)
     }
 
     fn is_full(&self, entries: &[Entry]) -> bool {
@@ -144,7 +154,7 @@ impl Chain {
                 entries.push(entry);
             }
         };
-        let mut rows = self.log().reverse(self.log().start());
+        let mut rows = self.newest_first(query)?;
         loop {
             match rows.next() {
                 Ok(Some(frame)) => {
@@ -161,11 +171,12 @@ impl Chain {
                 Err(error) => return Err(error),
             }
         }
-        // Damage on the way: read all rows forward, and keep the newest.
+        // Damage on the way: read the rows forward, and keep the newest.
         let mut entries = Vec::new();
         let mut damages = Vec::new();
-        self.log().scan(self.log().start(), |event| {
+        self.log().scan(self.position_of(query.first())?, |event| {
             match event {
+                Event::Frame(_, frame) if query.is_too_new(frame.header.seq) => return Ok(ControlFlow::Break(())),
                 Event::Frame(_, frame) => {
                     if let Ok(row) = Row::parse(frame.payload) {
                         take(frame.header.seq, &row, &mut entries);
@@ -178,6 +189,16 @@ impl Chain {
         entries.reverse();
         entries.truncate(query.limit.unwrap_or(usize::MAX));
         Ok(Walked { entries, damages })
+    }
+
+    /// Hands out the rows of a query, and where no index says where they end, the newer ones before them.
+    fn newest_first(&self, query: &Query) -> Result<ReverseLog<'_>> {
+        let floor = self.position_of(query.first())?;
+        let end = query.below.map(|below| self.position_of(below).map(|end| (below, end))).transpose()?;
+        Ok(match end {
+            Some((below, end)) if end.seq == below => self.log().reverse_below(end, floor),
+            _ => self.log().reverse(floor),
+        })
     }
 }
 

@@ -5,29 +5,21 @@ use std::ops::ControlFlow;
 
 use super::filter::is_memory;
 use super::{Chain, Next};
-use crate::error::Result;
+use crate::error::{LogError, Result};
 use crate::log::{Damage, Event};
 use crate::row::{Row, Touch};
 
-/// A moment in the log.
+/// A moment in the log: what it had come to after one of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
     /// The present.
     Now,
     /// Just after this row.
     Seq(u64),
-    /// The newest row that is not later than this, in nanoseconds since the Unix epoch.
+    /// Just after the last row whose time is not later than this, in nanoseconds since the Unix epoch.
+    ///
+    /// Clocks step back, so older rows may be later than it; they count all the same.
     Time(u64),
-}
-
-impl At {
-    fn includes(self, seq: u64, ts_ns: u64) -> bool {
-        match self {
-            Self::Now => true,
-            Self::Seq(last) => seq <= last,
-            Self::Time(last) => ts_ns <= last,
-        }
-    }
 }
 
 /// One version of a memory.
@@ -44,31 +36,46 @@ pub struct Version {
 }
 
 impl Chain {
+    /// Returns the number of the last row that a moment includes; 0 where it includes none. A time takes reading the log back
+    /// to it.
+    pub fn last_row(&self, at: At) -> Result<u64> {
+        let time = match at {
+            At::Now => return Ok(u64::MAX),
+            At::Seq(last) => return Ok(last),
+            At::Time(time) => time,
+        };
+        let mut rows = self.log().reverse(self.log().start());
+        loop {
+            match rows.next() {
+                Ok(Some(frame)) if frame.header.ts_ns <= time => return Ok(frame.header.seq),
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(0),
+                Err(LogError::Corrupt { .. }) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        // Damage on the way: read all rows forward.
+        let mut last = 0;
+        self.log().scan(self.log().start(), |event| {
+            if let Event::Frame(_, frame) = event
+                && frame.header.ts_ns <= time
+            {
+                last = frame.header.seq;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(last)
+    }
+
     /// Returns the version of the memory called `path` at a moment; `None` where it did not exist then.
     ///
     /// With `follow`, `path` is its name now and former names count; without, it is its name then.
     pub fn version_at(&self, path: &str, at: At, follow: bool) -> Result<Option<Version>> {
-        let mut below = match at {
-            At::Seq(last) if !follow => last.saturating_add(1),
-            _ => u64::MAX,
-        };
-        loop {
-            let (version, came) = self.newest_version(path, at, follow, below)?;
-            match came {
-                // Before a memory came to the name, another one may have had it.
-                Some(seq) if version.is_none() => below = seq,
-                _ => return Ok(version),
-            }
-        }
-    }
-
-    /// Returns the newest version below row `below` that the moment includes. Without `follow`, a row that brought the memory
-    /// to the name and that the moment does not include ends the search; its number is the second result.
-    fn newest_version(&self, path: &str, at: At, follow: bool, below: u64) -> Result<(Option<Version>, Option<u64>)> {
+        let last = self.last_row(at)?;
         let mut version: Option<Version> = None;
-        let mut came = None;
+        let below = if follow { u64::MAX } else { last.saturating_add(1) };
         self.walk(path, true, below, &mut |step| {
-            let (ts_ns, sha256) = (step.row.ts_ns(), step.row.content_sha256());
+            let sha256 = step.row.content_sha256();
             if let Some(version) = &mut version {
                 // A legacy move named no content: an older row does.
                 if sha256.is_empty() && matches!(step.touch, Touch::MoveTo | Touch::Annotation) {
@@ -79,36 +86,28 @@ impl Chain {
                 }
                 return Ok(Next::Stop);
             }
-            if !at.includes(step.seq, ts_ns) {
-                if !follow && step.touch == Touch::MoveTo {
-                    came = Some(step.seq);
-                    return Ok(Next::Stop);
-                }
+            if step.seq > last {
                 return Ok(Next::ContentOnly);
             }
             match step.touch {
                 Touch::Annotation => Ok(Next::ContentOnly),
                 Touch::Delete | Touch::MoveFrom => Ok(Next::Stop),
                 Touch::Write | Touch::MoveTo => {
-                    let path = step.name.to_owned();
-                    let known = !sha256.is_empty();
-                    version = Some(Version { seq: step.seq, ts_ns, path, sha256: sha256.into_owned() });
-                    Ok(if known { Next::Stop } else { Next::ContentOnly })
+                    let carried = sha256.is_empty() && step.touch == Touch::MoveTo;
+                    let (path, sha256) = (step.name.to_owned(), sha256.into_owned());
+                    version = Some(Version { seq: step.seq, ts_ns: step.row.ts_ns(), path, sha256 });
+                    Ok(if carried { Next::ContentOnly } else { Next::Stop })
                 }
             }
         })?;
-        Ok((version, came))
+        Ok(version)
     }
 
     /// Returns every memory that existed at a moment, by name. Reads the log up to that moment.
     pub fn memories_at(&self, at: At) -> Result<(BTreeMap<String, Version>, Vec<Damage>)> {
         let mut memories: BTreeMap<String, Version> = BTreeMap::new();
         let mut damages = Vec::new();
-        let last = match at {
-            At::Now => u64::MAX,
-            At::Seq(last) => last,
-            At::Time(_) => self.newest_row(at)?,
-        };
+        let last = self.last_row(at)?;
         self.log().scan(self.log().start(), |event| {
             let (seq, row) = match event {
                 Event::Frame(_, frame) => match Row::parse(frame.payload) {
@@ -128,20 +127,6 @@ impl Chain {
         })?;
         memories.retain(|path, _| is_memory(path));
         Ok((memories, damages))
-    }
-
-    /// Returns the number of the newest row that a moment includes; 0 where there is none.
-    fn newest_row(&self, at: At) -> Result<u64> {
-        let mut newest = 0;
-        self.log().scan(self.log().start(), |event| {
-            if let Event::Frame(_, frame) = event
-                && at.includes(frame.header.seq, frame.header.ts_ns)
-            {
-                newest = frame.header.seq;
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(newest)
     }
 }
 

@@ -135,6 +135,13 @@ impl LogReader {
         }
     }
 
+    /// As [`Self::reverse`], beginning with the row before the one that begins at `below`.
+    pub fn reverse_below(&self, below: Position, floor: Position) -> ReverseLog<'_> {
+        let Position { place, offset, seq } = below;
+        let end = End { place, offset, seq: seq.saturating_sub(1) };
+        ReverseLog { log: self, floor, current: self.reverse_in(end, floor).map(|reverse| (place, reverse)) }
+    }
+
     fn reverse_in(&self, end: End, floor: Position) -> Option<Reverse> {
         let low = if end.place == floor.place { floor.offset } else { 0 };
         Some(Reverse::new(self.segments.get(end.place)?, end.offset, end.seq, low))
