@@ -25,6 +25,8 @@ _INSTANT = (
 )
 _HINT = "write 30m, 24h, 7d, 2w, or a time such as 2026-05-19 or 2026-05-19T08:00:42Z"
 
+_HINT_AT = f"give the number of a row in `cyberos history`, or {_HINT}"
+
 
 def now_ns() -> int:
     """Returns the time in nanoseconds since 1970."""
@@ -55,7 +57,8 @@ def parse_time(text: str) -> int:
     try:
         moment = datetime.fromisoformat(f"{match['date']}T{whole}{zone.replace('Z', '+00:00')}")
     except ValueError as error:
-        raise BadArgument(f"not a time: {text!r}: {error}", hint=_HINT) from None
+        why = "its offset is a day or more" if "timedelta" in str(error) else error
+        raise BadArgument(f"not a time: {text!r}: {why}", hint=_HINT) from None
     seconds = (moment - _EPOCH) // timedelta(seconds=1)
     ns = seconds * NS + int((match["fraction"] or "").ljust(9, "0"))
     if not 0 <= ns <= _MAX_NS:
@@ -70,7 +73,12 @@ def parse_at(text: str) -> At:
         if len(text) > _MAX_SEQ_DIGITS or int(text) == 0:
             raise BadArgument(f"not a sequence number: {text}", hint="rows are numbered from 1")
         return At(seq=int(text))
-    return At(ts_ns=parse_time(text))
+    try:
+        return At(ts_ns=parse_time(text))
+    except BadArgument as error:
+        raise BadArgument(
+            error.message.replace("not a time", "neither a row's number nor a time"), hint=_HINT_AT
+        ) from None
 
 
 def iso_seconds(ns: int) -> str:

@@ -15,7 +15,7 @@ def parse_meta(pairs: tuple[str, ...]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise BadArgument(f"--meta takes K=V, not {pair!r}", argument="--meta")
+            raise BadArgument(f"--meta takes K=V, not {pair!r}", argument="--meta", hint="for example importance=0.8")
         name = name.strip()
         if name in fields:
             raise BadArgument(f"--meta gives {name!r} more than once", argument="--meta", hint="give it one value")

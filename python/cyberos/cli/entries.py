@@ -30,8 +30,8 @@ def parse_filters(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
     filters = []
     for pair in pairs:
         key, equals, value = pair.partition("=")
-        if not equals or not value:
-            raise BadArgument(f"--filter takes K=V, not {pair!r}", argument="--filter")
+        if not equals or not key or not value:
+            raise BadArgument(f"--filter takes K=V, not {pair!r}", argument="--filter", hint="for example kind=put")
         filters.append((key, value))
     return filters
 

@@ -90,6 +90,9 @@ def main(args: Sequence[str] | None = None) -> int:
             code = EXIT_CODES[Kind.USAGE]
         except click.ClickException as error:
             code = _report(_usage(error), as_json=as_json, color=color)
+        except UnicodeEncodeError as error:
+            # Bytes on the command line that are no text: only files and folders may have such names.
+            code = _report(BadArgument(f"not valid UTF-8: {error.object!r}"), as_json=as_json, color=color)
         except CyberosError as error:
             code = _report(error, as_json=as_json, color=color)
         with suppress(IoFailure):  # an error is reported already

@@ -194,6 +194,8 @@ def _read(file: str, yaml_path: str) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # nothing can be there
+            return None
         what = "it is a symbolic link" if error.errno == errno.ELOOP else f"it cannot be read: {error.strerror}"
         raise _malformed(yaml_path, what) from error
     try:

@@ -1,5 +1,6 @@
 """The bytes of versions: from what the store keeps, else from the working file that holds them."""
 
+import errno
 import os
 import stat
 from typing import Final
@@ -89,6 +90,8 @@ def working_file(store_path: str | os.PathLike[str], path: str) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return None
         raise IoFailure(f"cannot read {path}: {error.strerror}", file=path, errno=error.errno) from error
     if len(body) > _LONGEST:
         raise BodyRefused(f"the file of {path} is longer than {_LONGEST} bytes: no memory is", path=path)

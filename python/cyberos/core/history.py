@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from cyberos import _native, clock
-from cyberos.core import paths
+from cyberos.core import paths, sidecar
 from cyberos.core.bodies import Bodies
 from cyberos.core.reader import AuditChainReader, Damage
 from cyberos.errors import BadArgument, BodyPurged, BodyUnavailable, MemoryNotFound, UnknownFilter, VersionNotFound
@@ -244,7 +244,8 @@ def version(reader: AuditChainReader, path: str, at: clock.At | None, *, follow_
         found = reader.native.version_at(path, seq=seq, ts_ns=ts_ns, follow_moves=follow)
         if found is not None:
             return found
-    hint = f"cyberos history {path} lists its versions"
+    composed = paths.spelling(path)
+    hint = f"cyberos history {path} lists its versions" if composed is None else f"in Unicode form NFC it is {composed}"
     if at is None:
         raise MemoryNotFound(f"there is no memory at {path}", path=path, hint=hint)
     when = f"at row {seq}" if seq is not None else f"at {clock.iso_exact(ts_ns or 0)}"
@@ -275,12 +276,20 @@ def show(
 
 def diff(
     store_path: str | os.PathLike[str], path: str, old: clock.At, new: clock.At | None
-) -> tuple[_native.Version, _native.Version, _native.Comparison]:
-    """Compares two versions of a memory; `new` is now where it is `None`."""
+) -> tuple[_native.Version, _native.Version, _native.Comparison, str | None]:
+    """Compares two versions of a memory; `new` is now where it is `None`.
+
+    What a sidecar says of a version counts as its frontmatter; the last result has the sidecar's path where it does so
+    for one of them only, since what it held for the other is not known.
+    """
     reader = AuditChainReader(store_path)
     before, old_body = show(store_path, path, old, reader=reader)
     after, new_body = show(store_path, path, new, reader=reader)
-    return before, after, _native.Comparison(old_body, new_body, before.path, after.path)
+    beside = [sidecar.read(store_path, path, version.content_sha256) for version in (before, after)]
+    told = {found.path for found in beside if found is not None and found.reason is None}
+    alone = told.pop() if told and before.content_sha256 != after.content_sha256 else None
+    old_body, new_body = sidecar.merged(old_body, beside[0]), sidecar.merged(new_body, beside[1])
+    return before, after, _native.Comparison(old_body, new_body, before.path, after.path), alone
 
 
 def blame(

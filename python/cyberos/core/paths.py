@@ -6,6 +6,7 @@ is read and `check_taken_away` for what is moved or deleted: an older name too, 
 disk; `OnDisk` does, and refuses symbolic links and names that some file systems could not tell from one that is there.
 """
 
+import errno
 import os
 import stat
 import sys
@@ -21,7 +22,7 @@ MAX_PATH_BYTES: Final = 1_024
 MAX_SEGMENT_BYTES: Final = 255
 SUFFIXES: Final = (".md", ".json")
 # Upstream keeps the frontmatter of `x.md` in `x.meta.json`, so that cannot be a memory's own name.
-_SIDECAR: Final = ".meta.json"
+SIDECAR_SUFFIX: Final = ".meta.json"
 # Whether looking for a name finds only that very name. macOS finds other spellings too, so there folders are listed.
 _LOOKUP_IS_EXACT: Final = sys.platform != "darwin"
 
@@ -38,8 +39,8 @@ def check_path(path: str) -> str:
     name = path.rpartition("/")[2]
     if not name.endswith(SUFFIXES) or name in SUFFIXES:
         raise _refused(path, "a memory's name ends in .md or .json", f"for example {path.rstrip('.')}.md")
-    if name.casefold().endswith(_SIDECAR):
-        raise _refused(path, f"{_SIDECAR} files hold the frontmatter of other memories", "choose another name")
+    if name.casefold().endswith(SIDECAR_SUFFIX):
+        raise _refused(path, f"{SIDECAR_SUFFIX} files hold the frontmatter of other memories", "choose another name")
     return path
 
 
@@ -61,6 +62,16 @@ def check_memory(path: str) -> str:
 def is_acl(path: str) -> bool:
     """Whether a path is that of an access list, which is no memory though it lies beside them."""
     return path.rpartition("/")[2] == layout.ACL_FILE
+
+
+def spelling(path: str) -> str | None:
+    """Returns how `path` has to be written, where that looks the same and is not: new names are in Unicode form NFC."""
+    if path.isascii():
+        return None
+    import unicodedata
+
+    composed = unicodedata.normalize("NFC", path)
+    return None if composed == path else composed
 
 
 def check_lookup(path: str) -> str:
@@ -205,6 +216,8 @@ class OnDisk:
             except FileNotFoundError:
                 pass  # it is new
             except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    raise _refused(path, "it is longer than files' names can be", "choose a shorter one") from None
                 raise IoFailure(f"cannot look at {full}: {error.strerror}", file=full, errno=error.errno) from error
         if mode is None or not _LOOKUP_IS_EXACT:
             other = self._siblings_in(parent).add(name)

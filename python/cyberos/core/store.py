@@ -32,6 +32,8 @@ def init(folder: str | os.PathLike[str]) -> Path:
         _write(root / layout.PROTOCOL, protocol.BASE_TEXT.encode())
         manifest = config.new_manifest(f"store-{uuid.uuid4().hex[:12]}", clock.now_ns())
         _write(root / layout.MANIFEST, manifest)
+    except FileExistsError as error:
+        raise AlreadyExists(f"{root} is a file", path=os.fspath(root), hint="choose a new folder") from error
     except OSError as error:
         raise IoFailure(
             f"cannot make a store at {root}: {error.strerror}", file=os.fspath(root), errno=error.errno

@@ -16,7 +16,7 @@ from cyberos import _native, clock, config, layout
 from cyberos.core import access, acl, paths, protocol
 from cyberos.core.changes import Change, Delete, Mode, Move, Put, Record
 from cyberos.core.reader import AuditChainReader, Row
-from cyberos.errors import IoFailure, StoreNotFound, StoreReadOnly
+from cyberos.errors import BadArgument, IoFailure, StoreNotFound, StoreReadOnly
 
 Receipt = _native.Receipt
 
@@ -82,6 +82,8 @@ class Writer:
 
         Raises `PreconditionFailed` otherwise, and records the attempt. A retry whose content is in place succeeds.
         """
+        if expected == "":
+            raise BadArgument("an empty text is no SHA-256", argument="expected", hint="None stands for no memory")
         change = Put(path, content, meta, expected=expected or "", extra=extra)
         return self.apply([change], actor=actor, session_id=session_id)[0]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cyberos import layout
-from cyberos.core import paths, repair
+from cyberos.core import paths, repair, sidecar
 from cyberos.doctor.examination import Examination
 from cyberos.doctor.findings import Finding, Remedy, Severity, Step
 from cyberos.doctor.registry import Family
@@ -16,7 +16,6 @@ from cyberos.errors import CyberosError
 
 # What a writer prepares a working file in.
 _TEMPORARY: Final = re.compile(r"\..+\.(md|json)\.tmp")
-_SIDECAR: Final = ".meta.json"
 _ADOPT: Final = "record it as a row, by the actor filesystem"
 
 
@@ -40,7 +39,7 @@ def check(exam: Examination) -> Iterator[Finding]:
         elif (actual := _sha256(exam.path(path))) != sha and sha:
             yield _different(path, seq, stale=actual in lagging.get(path, ()))
     for path in sorted(found.files - expected.keys()):
-        if path.endswith(_SIDECAR) and path.removesuffix(_SIDECAR) + ".md" in expected:
+        if sidecar.is_sidecar(path) and sidecar.memory_of(path) in expected:
             continue
         if path in lagging and _sha256(exam.path(path)) in lagging[path]:
             yield Finding(

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from cyberos import layout
 from cyberos.core import access, paths
 
 
@@ -20,7 +21,10 @@ class Explained(NamedTuple):
 
 def explain(store: str, path: str, *, actor: str) -> Explained:
     """Returns what the access lists say of `actor` writing `path`, and which line says it."""
-    decision = access.rules(store).decide(actor, paths.check_lookup(path))
+    in_sessions = path.startswith(layout.SESSIONS + "/")
+    decision = access.rules(store).decide(
+        actor, paths.check_lookup(path) if in_sessions else paths.check_taken_away(path)
+    )
     return Explained(
         path=path,
         actor=actor,

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from cyberos import clock
 from cyberos.core import history as core
+from cyberos.core import paths
 from cyberos.core.history import HistoryEntry
 from cyberos.core.reader import AuditChainReader, Damage, describe
 
@@ -45,6 +46,8 @@ def history(
     last = reader.last_seq()
     walked = core.walk(store, path, follow_moves, moment, limit, filters=pairs, reader=reader)
     warnings.extend(describe(damage) for damage in walked.damages)
+    if not walked and (composed := paths.spelling(path)) is not None:
+        warnings.append(f"in Unicode form NFC the path is {composed}, which looks the same and is another one")
     last = max(last, walked[0].seq if walked else 0)
     if chronological:
         walked.reverse()

@@ -3,6 +3,7 @@
 import os
 from typing import Any, NamedTuple
 
+from cyberos.core import sidecar
 from cyberos.core import store as stores
 from cyberos.core.changes import Mode
 from cyberos.core.writer import Receipt, Writer
@@ -67,13 +68,20 @@ def put_if(
 def move(store: str, src: str, dst: str, *, actor: str, session_id: str | None = None) -> Changed:
     """Gives a memory another path."""
     with Writer(store, actor=actor) as writer:
-        return changed_of(dst, writer.move(src, dst, session_id=session_id))
+        changed = changed_of(dst, writer.move(src, dst, session_id=session_id))
+    return _told_of_sidecar(changed, store, src)
 
 
 def delete(store: str, path: str, mode: Mode, reason: str, *, actor: str, session_id: str | None = None) -> Changed:
     """Deletes a memory."""
     with Writer(store, actor=actor) as writer:
-        return changed_of(path, writer.delete(path, mode=mode, reason=reason, session_id=session_id))
+        changed = changed_of(path, writer.delete(path, mode=mode, reason=reason, session_id=session_id))
+    return _told_of_sidecar(changed, store, path)
+
+
+def _told_of_sidecar(changed: Changed, store: str, path: str) -> Changed:
+    left = sidecar.left_behind(store, path)
+    return changed if left is None else changed._replace(warnings=(*changed.warnings, left))
 
 
 def changed_of(path: str, receipt: Receipt) -> Changed:

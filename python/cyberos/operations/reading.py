@@ -1,15 +1,19 @@
 """Reading memories: as they are, and as they were."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cyberos import clock, layout
-from cyberos.core import bodies, paths
+from cyberos.core import bodies, paths, sidecar
 from cyberos.core import history as core
 from cyberos.core.reader import AuditChainReader, describe
 
 
 class Memory(NamedTuple):
-    """A memory's content. `edited` says that the working file was changed by hand since row `seq`."""
+    """A memory's content. `edited` says that the working file was changed by hand since row `seq`.
+
+    `frontmatter` has its fields, also those of a sidecar; null where it has none, or with a reason where they cannot be
+    read. `sidecar` is the file beside it that holds fields of this content.
+    """
 
     path: str
     seq: int | None
@@ -17,6 +21,10 @@ class Memory(NamedTuple):
     body_hash: str
     edited: bool
     content: bytes
+    frontmatter: dict[str, Any] | None
+    frontmatter_reason: str | None
+    sidecar: str | None
+    warnings: tuple[str, ...]
 
 
 class Listed(NamedTuple):
@@ -41,16 +49,35 @@ def get(store: str, path: str, at: clock.At | None = None) -> Memory:
     reader = AuditChainReader(store)
     known = reader.native.version_at(path) if at is None else None
     # A file that no row knows is a memory too if a memory could lie there: the next write to it records it.
-    is_ours = known is not None or (at is None and path.startswith(_ROOTS) and path.endswith(paths.SUFFIXES))
+    is_ours = known is not None or (at is None and _may_be_memory(path))
     on_disk = bodies.working_file(store, path) if is_ours else None
     if on_disk is None:
         version = core.version(reader, path, at, follow_moves=False)
         content = core.content(reader, version, path)
-        return Memory(path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256, False, content)
+        return _memory(store, path, version, version.content_sha256, content)
     sha256 = bodies.sha256_of(on_disk)
-    edited = known is None or known.content_sha256 != sha256
-    seq, ts = (known.seq, clock.iso_exact(known.ts_ns)) if known else (None, None)
-    return Memory(path, seq, ts, sha256, edited, on_disk)
+    return _memory(store, path, known, sha256, on_disk)
+
+
+def _memory(store: str, path: str, row: Any, sha256: str, content: bytes) -> Memory:
+    beside = sidecar.read(store, path, sha256)
+    fields, why = sidecar.frontmatter(content, beside)
+    return Memory(
+        path=path,
+        seq=row.seq if row else None,
+        ts=clock.iso_exact(row.ts_ns) if row else None,
+        body_hash=sha256,
+        edited=row is None or row.content_sha256 != sha256,
+        content=content,
+        frontmatter=fields,
+        frontmatter_reason=why,
+        sidecar=beside.path if beside and beside.reason is None else None,
+        warnings=(beside.reason,) if beside and beside.reason else (),
+    )
+
+
+def _may_be_memory(path: str) -> bool:
+    return path.startswith(_ROOTS) and path.endswith(paths.SUFFIXES) and not sidecar.is_sidecar(path)
 
 
 def list_memories(store: str, prefix: str = "", at: clock.At | None = None) -> Listing:

@@ -24,6 +24,7 @@ class Difference(NamedTuple):
     frontmatter_diff: dict[str, Any]
     body_diff: str | None
     body_diff_reason: str | None
+    warnings: tuple[str, ...]
 
 
 class BlamedLine(NamedTuple):
@@ -45,13 +46,15 @@ def show(store: str, path: str, at: clock.At | None) -> Shown:
 
 def diff(store: str, path: str, old: clock.At, new: clock.At | None) -> Difference:
     """Returns what changed between two versions; `new` is now where it is `None`."""
-    before, after, comparison = core.diff(store, path, old, new)
+    before, after, comparison, beside = core.diff(store, path, old, new)
+    warning = f"{beside} holds fields of one of these versions; what it held for the other is not known"
     return Difference(
         old=_version_json(before),
         new=_version_json(after),
         frontmatter_diff=comparison.frontmatter(),
         body_diff=comparison.unified(),
         body_diff_reason=comparison.incomparable,
+        warnings=() if beside is None else (warning,),
     )
 
 

@@ -33,10 +33,10 @@ def explain(settings: Settings, path: str) -> None:
 
 def _human(result: operations.Explained) -> Iterator[str]:
     verb = "may" if result.allowed else "may not"
-    yield f"{result.actor} {verb} write {result.path}"
+    yield output.printable(f"{result.actor} {verb} write {result.path}")
     if result.yaml_path is None:
         yield "no STORE.yaml governs it"
         return
-    yield f"{result.yaml_path} (store_id {result.store_id}): {result.matched_entry}"
+    yield output.printable(f"{result.yaml_path} (store_id {result.store_id}): {result.matched_entry}")
     if result.warn_only:
         yield "the refusal only warns: AGENTS.md has no §14.4"

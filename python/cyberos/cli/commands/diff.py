@@ -20,6 +20,7 @@ def diff(settings: Settings, path: str, old: str, new: str | None) -> None:
     """Show what changed in a memory between two rows or times."""
     new_at = moment(new) if new is not None else None
     result = operations.diff(settings.store(), path, moment(old), new_at)
+    output.write_warnings(result.warnings)
     output.emit(result, _human, as_json=settings.json)
 
 

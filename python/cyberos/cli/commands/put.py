@@ -35,6 +35,9 @@ def put(
     store, actor = settings.store(), settings.actor()
     if if_hash is not None and if_absent:
         raise BadArgument("--if-hash and --if-absent exclude each other", argument="--if-absent")
+    if if_hash == "":
+        hint = "--if-absent is for where there is no such memory"
+        raise BadArgument("--if-hash needs a SHA-256", argument="--if-hash", hint=hint)
     content = _read(file)
     fields = changes.parse_meta(meta)
     if if_hash is not None or if_absent:
@@ -53,4 +56,4 @@ def _read(file: str) -> bytes:
         with open(file, "rb") as handle:
             return handle.read()
     except OSError as error:
-        raise BadArgument(f"cannot read {file}: {error.strerror}", argument="FILE") from error
+        raise BadArgument(f"cannot read {file!r}: {error.strerror}", argument="FILE") from error
