@@ -169,8 +169,7 @@ def walk(
     """
     if target_path is not None:
         paths.check_lookup(target_path)
-    if limit is not None and limit < 1:
-        raise BadArgument(f"a limit is 1 or more, not {limit}", argument="limit", hint="leave it out for all entries")
+    check_limit(limit)
     reader = reader or AuditChainReader(store_path)
     entries, damages = reader.native.history(
         target_path,
@@ -188,6 +187,7 @@ def walk(
 
 def every(
     reader: AuditChainReader,
+    last: int,
     damages: list[Damage],
     *,
     since_ns: int | None = None,
@@ -195,16 +195,16 @@ def every(
     filters: Iterable[tuple[str, str]] = (),
     oldest_first: bool = False,
 ) -> Iterator[HistoryEntry]:
-    """Yields what happened to all memories up to now, newest first, without holding more than a part of it.
+    """Yields what happened to all memories up to row `last`, newest first, without holding more than a part of it.
 
     With `oldest_first` the other way round; of a history that `limit` cuts, the newest entries. Adds to `damages` what
     cannot be read.
     """
     if oldest_first and limit is not None:
-        newest = list(every(reader, damages, since_ns=since_ns, limit=limit, filters=filters))
+        newest = list(every(reader, last, damages, since_ns=since_ns, limit=limit, filters=filters))
         yield from reversed(newest)
         return
-    last, pairs, bodies = reader.last_seq(), checked_filters(filters), Bodies(reader)
+    pairs, bodies = checked_filters(filters), Bodies(reader)
     starts = range(0, last, _WINDOW)
     for start in starts if oldest_first else reversed(starts):
         below = min(start + _WINDOW, last) + 1
@@ -221,6 +221,12 @@ def every(
             limit -= len(entries)
             if limit <= 0:
                 return
+
+
+def check_limit(limit: int | None) -> None:
+    """Raises `BadArgument` for a limit that lets nothing through."""
+    if limit is not None and limit < 1:
+        raise BadArgument(f"a limit is 1 or more, not {limit}", argument="limit", hint="leave it out for all entries")
 
 
 def checked_filters(filters: Iterable[tuple[str, str]]) -> Sequence[tuple[str, str]]:

@@ -35,15 +35,15 @@ def history(
     """Returns what happened to a memory; with `path` `None` to all of them. `since` is an age or a time."""
     since_ns = None if since is None else clock.parse_time(since)
     pairs = core.checked_filters(filters)
+    core.check_limit(limit)
     reader = AuditChainReader(store)
     warnings = []
     if since_ns is not None and since_ns > clock.now_ns():
         warnings.append(f"nothing is newer than {since}: it lies in the future")
-    if path is None:
-        last = reader.last_seq()
-        return History(_every(reader, warnings, since_ns, limit, pairs, chronological), warnings, last)
-    moment = None if since_ns is None else clock.to_datetime(since_ns)
     last = reader.last_seq()
+    if path is None:
+        return History(_every(reader, last, warnings, since_ns, limit, pairs, chronological), warnings, last)
+    moment = None if since_ns is None else clock.to_datetime(since_ns)
     walked = core.walk(store, path, follow_moves, moment, limit, filters=pairs, reader=reader)
     warnings.extend(describe(damage) for damage in walked.damages)
     if not walked and (composed := paths.spelling(path)) is not None:
@@ -56,6 +56,7 @@ def history(
 
 def _every(
     reader: AuditChainReader,
+    last: int,
     warnings: list[str],
     since_ns: int | None,
     limit: int | None,
@@ -63,7 +64,9 @@ def _every(
     chronological: bool,  # noqa: FBT001
 ) -> Iterator[HistoryEntry]:
     damages: list[Damage] = []
-    yield from core.every(reader, damages, since_ns=since_ns, limit=limit, filters=filters, oldest_first=chronological)
+    yield from core.every(
+        reader, last, damages, since_ns=since_ns, limit=limit, filters=filters, oldest_first=chronological
+    )
     warnings.extend(describe(damage) for damage in damages)
 
 

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from cyberos.core import history as core
+from cyberos.errors import BadArgument
+from cyberos.operations import history as operations
 
 PATHS = [f"memories/facts/{name}.md" for name in "abc"]
 
@@ -62,7 +64,7 @@ def test_entries_come_before_all_rows_are_read(filled):
     reader = filled.reader()
     native, counting = reader.native, Counting()
     object.__setattr__(reader, "native", counting)
-    entries = core.every(reader, [])
+    entries = core.every(reader, 60, [])
     assert [next(entries).seq, counting.calls] == [60, 1]
     assert len(list(entries)) == 59
     assert counting.calls == 9
@@ -88,3 +90,16 @@ def test_nothing_found_says_what_kept_it_away(history, cli, store, filled):
     )
     one = cli("--store", store, "history", PATHS[0], "--filter", "actor=nobody").out
     assert one == f"No history for {PATHS[0]!r} that meets --filter.\n"
+
+
+def test_rows_written_meanwhile_are_left_to_follow(filled):
+    found = operations.history(str(filled.store_path), None, limit=None)
+    filled.put(PATHS[0], "meanwhile\n")
+    assert (found.last_seq, next(found.entries).seq) == (60, 60)
+    behind = operations.follow(str(filled.store_path), None, found.last_seq, wait=[None])
+    assert [entry.seq for entry in behind] == [61]
+
+
+def test_a_limit_lets_something_through(store):
+    with pytest.raises(BadArgument, match="1 or more"):
+        operations.history(str(store), None, limit=0)
