@@ -65,7 +65,7 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
     if "put" in groups:
         yield from writing.one_put(stores.build(work, 1_000), built[sizes[-1]], work, runs * 10)
     if "import" in groups:
-        yield from writing.batch_import(work, 20_000 if options.quick else 100_000)
+        yield from writing.batch_import(work, runs=1 if options.quick else 5)
     if "threads" in groups:
         yield writing.group_commit(50 if options.quick else 200)
 

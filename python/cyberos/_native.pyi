@@ -57,8 +57,12 @@ class Writer:
         adopt: bool = False,
         lease: str = "",
         max_segment_bytes: int | None = None,
+        puts_files_off: bool = False,
     ) -> Writer:
-        """Opens the store after recovery. `patience` is in seconds; `lease` tells others who holds it."""
+        """Opens the store after recovery. `patience` is in seconds; `lease` tells others who holds it.
+
+        With `puts_files_off` working files are written only by `write_files` and `close`, once each.
+        """
     def submit(self, requests: list[tuple[Any, ...]]) -> list[Receipt]:
         """Carries out requests in order, all or none, in one commit; returns when they are acknowledged.
 
@@ -70,6 +74,8 @@ class Writer:
         """Returns the number of the last acknowledged row that this writer knows of."""
     def recovery(self) -> tuple[int, bool, str | None]:
         """Returns what opening found: rows accepted beyond the tip, whether the log was taken over, a torn tail."""
+    def write_files(self) -> None:
+        """Writes the working files that are put off."""
     def close(self) -> None:
         """Makes working files durable and the indexes current, as far as that is due."""
     def rebuild(self) -> None:
@@ -117,6 +123,8 @@ class Reader:
         With `follow_moves`, `path` is its name now and it may have had another one; without, its name then.
         """
 
+    def may_lag(self, path: str, content_sha256: str) -> bool:
+        """Returns whether a working file with these bytes may not yet be brought up to the newest rows."""
     def memories_at(self, *, seq: int | None = None, ts_ns: int | None = None) -> tuple[list[Version], list[Damage]]:
         """Every memory that existed at such a point, ordered by name. Reads the whole log."""
 

@@ -37,8 +37,13 @@ fn run(threads: u64, puts: u64, delay: Duration) -> Result<(f64, f64), Box<dyn E
     let root = Path::new("/store");
     let fake = Fake::with_dir(root.join("audit"));
     let medium: SharedMedium = Arc::new(fake.clone());
-    let options =
-        Options { segments: SegmentPolicy::default(), patience: Duration::ZERO, adopt: true, lease: String::new() };
+    let options = Options {
+        segments: SegmentPolicy::default(),
+        patience: Duration::ZERO,
+        adopt: true,
+        lease: String::new(),
+        puts_files_off: false,
+    };
     let writer = Writer::open(medium, root, Lock::Free, options)?;
     fake.reset_counts();
     fake.delay_syncs(delay);

@@ -32,9 +32,18 @@ class Writer:
     """
 
     def __init__(
-        self, store_path: str | os.PathLike[str], *, actor: str = _DEFAULT_ACTOR, patience: float = 10.0
+        self,
+        store_path: str | os.PathLike[str],
+        *,
+        actor: str = _DEFAULT_ACTOR,
+        patience: float = 10.0,
+        puts_files_off: bool = False,
     ) -> None:
-        """Opens it; raises `StoreNotFound`, `StoreReadOnly`, `StoreLocked`, `CorruptLog` or `UnsupportedStore`."""
+        """Opens it; raises `StoreNotFound`, `StoreReadOnly`, `StoreLocked`, `CorruptLog` or `UnsupportedStore`.
+
+        With `puts_files_off` working files are written only by `write_files` and `close`, once each however often
+        they change: for imports. Rows and bodies are durable as ever; after a crash the next writer writes the files.
+        """
         self.store_path = Path(store_path)
         self.actor = actor
         if not layout.is_store(os.fspath(self.store_path)):
@@ -43,7 +52,9 @@ class Writer:
         lease = json.dumps({"pid": os.getpid(), "actor": actor})
         adopt = not self._config.keeps_tip
         try:
-            self._native = _native.Writer(self.store_path, patience=patience, adopt=adopt, lease=lease)
+            self._native = _native.Writer(
+                self.store_path, patience=patience, adopt=adopt, lease=lease, puts_files_off=puts_files_off
+            )
         except IoFailure as error:
             if getattr(error, "errno", None) not in _READ_ONLY:
                 raise
@@ -53,6 +64,8 @@ class Writer:
                 hint="reading it works; to write, its files must be yours and their disk writable",
             ) from error
         self._reader: AuditChainReader | None = None
+        # Names that are not on the disk yet are told apart too.
+        self._names = paths.OnDisk(self.store_path) if puts_files_off else None
 
     def put(
         self,
@@ -141,7 +154,7 @@ class Writer:
         # In a batch most paths come again and again; what was found out about one holds for the batch.
         permitted: set[tuple[str, str]] = set()  # actors and folders
         looked_at: set[str] = set()
-        on_disk = paths.OnDisk(self.store_path)
+        on_disk = self._names or paths.OnDisk(self.store_path)
         requests = []
         for place, change in enumerate(changes):
             who = actors[place] if actors else actor or self.actor
@@ -183,6 +196,10 @@ class Writer:
     def recovery(self) -> tuple[int, bool, str | None]:
         """Returns what opening found: rows accepted beyond the tip, whether the log was taken over, a torn tail."""
         return self._native.recovery()
+
+    def write_files(self) -> None:
+        """Writes the working files that are put off."""
+        self._native.write_files()
 
     def rebuild(self) -> None:
         """Recomputes the Merkle peaks and the path index from the log."""

@@ -46,7 +46,7 @@ def run(folder: str, rows: int, seed: int, progress: Callable[[int, int], None] 
     """Builds a store in a new folder, asks it about a hot, a cold, a moved and a missing memory, and verifies it."""
     store = os.fspath(stores.init(folder))
     start = time.perf_counter()
-    with Writer(store) as writer:
+    with Writer(store, puts_files_off=True) as writer:
         made = sample.fill(writer, rows, seed=seed, now_ns=clock.now_ns(), progress=progress)
     built = time.perf_counter()
     probes = (("hot", made.hot), ("cold", made.cold), ("moved", made.moved), ("never", made.never))

@@ -51,11 +51,13 @@ def get(store: str, path: str, at: clock.At | None = None) -> Memory:
     # A file that no row knows is a memory too if a memory could lie there: the next write to it records it.
     is_ours = known is not None or (at is None and _may_be_memory(path))
     on_disk = bodies.working_file(store, path) if is_ours else None
-    if on_disk is None:
+    sha256 = bodies.sha256_of(on_disk) if on_disk is not None else ""
+    edited = known is None or known.content_sha256 != sha256
+    if on_disk is None or (edited and reader.native.may_lag(path, sha256)):
+        # What the chain says counts where the working file is missing, or may not have caught up.
         version = core.version(reader, path, at, follow_moves=False)
         content = core.content(reader, version, path)
         return _memory(store, path, version, version.content_sha256, content)
-    sha256 = bodies.sha256_of(on_disk)
     return _memory(store, path, known, sha256, on_disk)
 
 

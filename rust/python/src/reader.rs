@@ -112,6 +112,15 @@ impl Reader {
         Ok(version.map(PyVersion::from))
     }
 
+    /// Whether a working file with these bytes may be one that is not yet brought up to the newest rows.
+    fn may_lag(&self, py: Python<'_>, path: &str, content_sha256: &str) -> Result<bool> {
+        let sha = sha256(content_sha256)?;
+        self.ask(py, |log| {
+            let tip = log.chain.log().tip();
+            tip.map_or(Ok(false), |tip| log.chain.may_lag(path, sha, tip.view_seq))
+        })
+    }
+
     /// Every memory that existed at such a point, ordered by name. Reads the whole log.
     #[pyo3(signature = (*, seq = None, ts_ns = None))]
     fn memories_at(
@@ -129,8 +138,7 @@ impl Reader {
 
     /// The bytes with a SHA-256 (`None`: not kept), and whether they were kept once and then purged.
     fn body<'py>(&self, py: Python<'py>, content_sha256: &str) -> Result<(Option<Bound<'py, PyBytes>>, bool)> {
-        let sha = Digest::from_hex(content_sha256.as_bytes());
-        let sha = sha.ok_or_else(|| BadArgument::new_err(format!("not a SHA-256: {content_sha256:?}")))?;
+        let sha = sha256(content_sha256)?;
         let body = py.detach(|| self.bodies()?.get(&sha))?;
         Ok(match body {
             Body::Found(bytes) => (Some(PyBytes::new(py, &bytes)), false),
@@ -182,4 +190,8 @@ impl Reader {
         let opened = BodyReader::open(self.medium.clone(), objects, index)?;
         Ok(self.bodies.get_or_init(|| opened))
     }
+}
+
+fn sha256(text: &str) -> PyResult<Digest> {
+    Digest::from_hex(text.as_bytes()).ok_or_else(|| BadArgument::new_err(format!("not a SHA-256: {text:?}")))
 }

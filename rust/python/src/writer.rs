@@ -70,10 +70,11 @@ impl Receipt {
 
 #[pymethods]
 impl Writer {
-    /// Opens the store at `root` after recovery; `lease` is what others are told about the holder of the lock.
+    /// Opens the store at `root` after recovery; `lease` is what others are told about the holder of the lock. With
+    /// `puts_files_off` working files are written only by `write_files` and `close`, once each.
     #[new]
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
-    #[pyo3(signature = (root, *, patience = 10.0, adopt = false, lease = "", max_segment_bytes = None))]
+    #[pyo3(signature = (root, *, patience = 10.0, adopt = false, lease = "", max_segment_bytes = None, puts_files_off = false))]
     fn new(
         py: Python<'_>,
         root: PathBuf,
@@ -81,11 +82,12 @@ impl Writer {
         adopt: bool,
         lease: &str,
         max_segment_bytes: Option<u64>,
+        puts_files_off: bool,
     ) -> Result<Self> {
         let patience =
             Duration::try_from_secs_f64(patience).map_err(|error| BadArgument::new_err(error.to_string()))?;
         let segments = max_segment_bytes.map_or_else(SegmentPolicy::default, |max_bytes| SegmentPolicy { max_bytes });
-        let options = Options { segments, patience, adopt, lease: lease.to_owned() };
+        let options = Options { segments, patience, adopt, lease: lease.to_owned(), puts_files_off };
         let opened = py.detach(|| {
             let lock = Lock::open(&root, options.patience)?;
             store::Writer::open(Arc::new(Os), &root, lock, options)
@@ -119,6 +121,11 @@ impl Writer {
     /// Makes working files durable and the indexes current, as far as that is due.
     fn close(&self, py: Python<'_>) -> Result<()> {
         Ok(py.detach(|| self.0.close())?)
+    }
+
+    /// Writes the working files that are put off.
+    fn write_files(&self, py: Python<'_>) -> Result<()> {
+        Ok(py.detach(|| self.0.write_files())?)
     }
 
     /// Recomputes the Merkle peaks and the path index from the log.

@@ -3,6 +3,7 @@
 mod chain;
 mod entry;
 mod filter;
+mod lag;
 mod memory;
 mod rows;
 mod state;
@@ -10,6 +11,7 @@ mod state;
 pub use chain::Chain;
 pub use entry::{Entry, Older, Query, Walked};
 pub use filter::{Filter, is_memory};
+pub(crate) use lag::versions_beside;
 pub use rows::{Next, Step};
 pub(crate) use state::apply;
 pub use state::{At, Version};

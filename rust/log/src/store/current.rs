@@ -24,8 +24,6 @@ pub(super) struct Current {
 /// The version that a path holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
-    /// The row that wrote it or moved it here; 0 for a row that is only staged.
-    pub seq: u64,
     /// Its content; `None` where a legacy row did not say.
     pub sha: Option<Digest>,
 }
@@ -49,13 +47,17 @@ impl Core {
         }
         self.chain.refresh()?;
         let version = self.chain.version_at(path, At::Now, false)?;
-        let version = version.map(|v| Held { seq: v.seq, sha: Digest::from_hex(v.sha256.as_bytes()) });
+        let version = version.map(|v| Held { sha: Digest::from_hex(v.sha256.as_bytes()) });
         Ok(Current { version, disk: None })
     }
 
     /// Compares the working file with `current`, and remembers the file's version where they agree.
     pub(super) fn inspect(&mut self, path: &str, current: &mut Current) -> Result<OnDisk> {
         self.check_folders(path)?;
+        if self.view.put_off.contains(path) {
+            // Compared when it is written.
+            return Ok(OnDisk::AsKnown);
+        }
         let file = self.root.join(path);
         let stat = self.medium.stat(&file).map_err(LogError::io("inspect", &file))?;
         let Some(stat) = stat else { return Ok(OnDisk::AsKnown) };
@@ -77,23 +79,14 @@ impl Core {
         };
         let sha = Digest::of(&[&bytes]);
         match current.version {
-            Some(Held { sha: Some(known), .. }) if known == sha => {
+            Some(Held { sha: Some(known) }) if known == sha => {
                 current.disk = Some(stat.version);
                 let kept = !matches!(self.read_body(&sha), Ok(Body::Absent));
                 Ok(if kept { OnDisk::AsKnown } else { OnDisk::Unkept(bytes) })
             }
-            Some(Held { seq, .. }) if seq > self.log.view_seq() && self.held_before(path, seq)? == Some(sha) => {
-                Ok(OnDisk::AsKnown)
-            }
+            _ if self.may_lag(path, sha)? => Ok(OnDisk::AsKnown),
             _ => Ok(OnDisk::Edited(bytes)),
         }
-    }
-
-    /// What the path held before row `seq`: what its working file holds while the view lags.
-    pub(super) fn held_before(&mut self, path: &str, seq: u64) -> Result<Option<Digest>> {
-        self.chain.refresh()?;
-        let before = self.chain.version_at(path, At::Seq(seq - 1), false)?;
-        Ok(before.and_then(|version| Digest::from_hex(version.sha256.as_bytes())))
     }
 
     /// As [`check_folders`]; folders are looked at once in a group.

@@ -20,6 +20,8 @@ const UNINDEXED_BODIES: usize = 256;
 /// Rows that the view's watermark may lag behind while writing, and at closing.
 const VIEW_LAG: u64 = 1 << 14;
 const VIEW_LAG_AT_CLOSE: u64 = 64;
+/// The same while working files are put off.
+const VIEW_LAG_PUT_OFF: u64 = 1 << 18;
 /// Leaves that opening a writer adds to lagging peaks; more are left to a rebuild.
 const PEAKS_LAG: u64 = 4096;
 /// Paths remembered.
@@ -52,7 +54,10 @@ impl Core {
         let mut planned: Vec<(u64, Vec<Outcome>)> = Vec::new();
         let mut plan = Plan::default();
         self.folders.clear();
-        if let Err(error) = self.catch_up_with_others() {
+        // Nothing that a purge erases may come back from files that are written later.
+        let purge = tickets.iter().any(|ticket| ticket.requests.iter().any(is_purge));
+        let caught_up = self.catch_up_with_others();
+        if let Err(error) = caught_up.and_then(|()| if purge { self.write_put_off() } else { Ok(()) }) {
             answers.extend(ids.into_iter().map(|id| (id, Err(error.again()))));
             return;
         }
@@ -140,8 +145,11 @@ impl Core {
     fn follow_up(&mut self, actions: Vec<super::view::Action>, erase: &[crate::Digest]) -> (u64, Vec<String>) {
         let mut warnings = Vec::new();
         let mut erased = 0;
-        for error in self.apply_all(coalesce(actions)) {
-            warnings.push(format!("a working file is not up to date: {error}"));
+        if self.puts_files_off && erase.is_empty() {
+            self.put_off(actions);
+        } else {
+            let errors = self.apply_all(coalesce(actions)).into_iter();
+            warnings.extend(errors.map(|error| format!("a working file is not up to date: {error}")));
         }
         if !erase.is_empty() && warnings.is_empty() {
             // The working file first, durably: once the bodies are gone nothing can tell its remains from somebody's work.
@@ -185,7 +193,8 @@ impl Core {
                 self.merging = Some(std::thread::spawn(|| merges.into_iter().for_each(|merge| drop(merge.run()))));
             }
         }
-        if self.log.last_seq() - self.log.view_seq() >= VIEW_LAG {
+        let most = if self.view.put_off.is_empty() { VIEW_LAG } else { VIEW_LAG_PUT_OFF };
+        if self.log.last_seq() - self.log.view_seq() >= most {
             self.sync_view()?;
         }
         Ok(())
@@ -223,6 +232,7 @@ impl Core {
             // A panic there is a failed merge, no more.
             drop(merging.join());
         }
+        self.write_put_off()?;
         self.maintain()?;
         if let Some(merging) = self.merging.take() {
             drop(merging.join());

@@ -11,6 +11,7 @@ mod plan;
 mod purge;
 mod repair;
 mod request;
+mod roll_forward;
 mod view;
 mod writer;
 

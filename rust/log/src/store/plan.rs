@@ -96,7 +96,7 @@ impl Core {
         if let Some(compressed) = body.compressed.take() {
             self.bodies.append_compressed(compressed)?;
         }
-        current = Current { version: Some(Held { seq: staged.seq, sha: Some(body.sha) }), disk: None };
+        current = Current { version: Some(Held { sha: Some(body.sha) }), disk: None };
         plan.overlay.insert(path.clone(), current);
         plan.actions.push(Action::Write { path, body: bytes });
         Ok(Outcome {
@@ -119,7 +119,7 @@ impl Core {
         let occupied = target.version.is_some() || {
             let file = self.root.join(&to);
             self.inspect(&to, &mut target)?;
-            let planned = plan.overlay.contains_key(&to);
+            let planned = plan.overlay.contains_key(&to) || self.view.put_off.contains(&to);
             !planned && self.medium.stat(&file).map_err(LogError::io("inspect", &file))?.is_some()
         };
         if occupied {
@@ -128,7 +128,7 @@ impl Core {
         who.extra.insert("to".into(), Value::Str(to.clone()));
         let staged = self.log.stage(&who.row("move", &from, held.sha))?;
         plan.overlay.insert(from.clone(), Current::default());
-        let moved = Current { version: Some(Held { seq: staged.seq, ..held }), disk: None };
+        let moved = Current { version: Some(held), disk: None };
         plan.overlay.insert(to.clone(), moved);
         plan.actions.push(Action::Rename { from, to, sha: held.sha });
         Ok(Outcome {
@@ -224,7 +224,7 @@ impl Core {
         if let Some(compressed) = body.compressed {
             self.bodies.append_compressed(compressed)?;
         }
-        let current = Current { version: Some(Held { seq: staged.seq, sha: Some(body.sha) }), disk: None };
+        let current = Current { version: Some(Held { sha: Some(body.sha) }), disk: None };
         plan.overlay.insert(path.to_owned(), current.clone());
         Ok((current, Some(staged.seq)))
     }
@@ -232,7 +232,7 @@ impl Core {
     /// Puts a working file back that is missing though its content is not to change.
     fn ensure_file(&self, plan: &mut Plan, path: &str, current: &Current, sha: Digest, bytes: Vec<u8>) -> Result<()> {
         let file = self.root.join(path);
-        let known = current.disk.is_some() || plan.overlay.contains_key(path);
+        let known = current.disk.is_some() || plan.overlay.contains_key(path) || self.view.put_off.contains(path);
         if !known && self.medium.stat(&file).map_err(LogError::io("inspect", &file))?.is_none() {
             debug_assert_eq!(Digest::of(&[&bytes]), sha, "the content is what the chain says");
             plan.actions.push(Action::Write { path: path.to_owned(), body: bytes });

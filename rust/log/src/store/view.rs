@@ -1,21 +1,16 @@
 //! Working files: a view of the chain, kept up after the rows are acknowledged.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::current::{Current, Held};
 use super::writer::Core;
 use crate::error::{LogError, Result};
 use crate::hash::Digest;
-use crate::history::{At, is_memory};
-use crate::json::Value;
+use crate::log::HEAD;
 use crate::log::peaks::Peaks;
-use crate::log::{Event, HEAD};
 use crate::medium::{Medium, Open};
 use crate::objects::Body;
-use crate::row::{Row, Touch};
 
 /// From this many files on, two threads write them.
 const PARALLEL_FROM: usize = 64;
@@ -31,16 +26,28 @@ pub(super) enum Action {
     Remove { path: String },
 }
 
+impl Action {
+    /// Bytes that are held for it, about.
+    pub(super) fn cost(&self) -> usize {
+        match self {
+            Self::Write { path, body } => path.len() + body.len() + 200,
+            Self::Rename { .. } | Self::Remove { .. } => 400,
+        }
+    }
+}
+
 /// Which working files are not known to be durable.
 #[derive(Debug, Default)]
 pub(super) struct View {
     dirty: BTreeSet<PathBuf>,
-    /// Rows from here on may not be applied: a row of another process, or a failure.
+    /// Rows beyond the watermark may not be applied: a row of another process, a failure, or files that are put off.
     pub doubtful: bool,
+    /// Paths whose working files are put off: what lies there is older than the chain on purpose.
+    pub put_off: HashSet<String>,
 }
 
 /// Where a working file's next content is written before it gets the file's name.
-fn temporary_of(path: &Path) -> PathBuf {
+pub(super) fn temporary_of(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     path.with_file_name(format!(".{name}.tmp"))
 }
@@ -192,7 +199,18 @@ impl Core {
         }
     }
 
-    fn touched(&mut self, file: &Path) {
+    /// Leaves changes of working files to the next [`Self::roll_forward`].
+    pub(super) fn put_off(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Write { path, .. } | Action::Remove { path } => drop(self.view.put_off.insert(path)),
+                Action::Rename { from, to, .. } => self.view.put_off.extend([from, to]),
+            }
+        }
+        self.view.doubtful |= !self.view.put_off.is_empty();
+    }
+
+    pub(super) fn touched(&mut self, file: &Path) {
         self.view.dirty.insert(file.to_path_buf());
         if let Some(parent) = file.parent().filter(|parent| !self.view.dirty.contains(*parent)) {
             self.view.dirty.insert(parent.to_path_buf());
@@ -245,97 +263,5 @@ impl Core {
             self.view.dirty = dirty;
             LogError::io("sync", &self.root)(error)
         })
-    }
-
-    /// Applies rows beyond the watermark: working files that are missing or hold an older version of the same memory, files of
-    /// memories that are gone, and erasures. Files that were edited by hand stay as they are.
-    pub(super) fn roll_forward(&mut self) -> Result<()> {
-        let from = self.log.view_seq();
-        self.chain.refresh()?;
-        let mut touched: BTreeMap<String, BTreeSet<Digest>> = BTreeMap::new();
-        let mut purged: Vec<String> = Vec::new();
-        self.chain.log().scan(self.chain.position_of(from + 1)?, |event| {
-            let Event::Frame(_, frame) = event else { return Ok(ControlFlow::Continue(())) };
-            let Ok(row) = Row::parse(frame.payload) else { return Ok(ControlFlow::Continue(())) };
-            if frame.header.seq <= from {
-                return Ok(ControlFlow::Continue(()));
-            }
-            for (path, touch) in row.touches().filter(|(path, touch)| *touch != Touch::Annotation && is_memory(path)) {
-                let versions = touched.entry(path.to_string()).or_default();
-                versions.extend(Digest::from_hex(row.content_sha256().as_bytes()));
-                let extra = Value::parse(row.extra()).ok();
-                let before = extra.as_ref().and_then(|extra| extra.get("before_sha256")?.as_str());
-                versions.extend(before.and_then(|before| Digest::from_hex(before.as_bytes())));
-                let mode = extra.as_ref().and_then(|extra| extra.get("mode")?.as_str());
-                if touch == Touch::Delete && mode == Some("purge") {
-                    purged.push(path.into_owned());
-                }
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        for (path, versions) in touched {
-            self.roll_forward_file(&path, &versions)?;
-        }
-        if !purged.is_empty() {
-            self.sync_dirty()?;
-        }
-        for path in purged {
-            let bodies = self.lineage_at_purge(&path)?;
-            self.bodies.purge(&bodies)?;
-        }
-        self.view.doubtful = false;
-        Ok(())
-    }
-
-    /// Whether a working file can be what a crash of the system left of a version: nothing but its bytes in their places, and
-    /// zeros. Only after such a crash: else it is the work of somebody who cut the text short.
-    fn is_torn(&mut self, bytes: &[u8], versions: &BTreeSet<Digest>) -> Result<bool> {
-        if !self.log.system_restarted() {
-            return Ok(false);
-        }
-        for version in versions {
-            if let Body::Found(body) = self.read_body(version)? {
-                let in_place = bytes.iter().zip(&body).all(|(&on_disk, &byte)| on_disk == byte || on_disk == 0);
-                if in_place && bytes.len() <= body.len() {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-
-    fn roll_forward_file(&mut self, path: &str, versions: &BTreeSet<Digest>) -> Result<()> {
-        self.check_folders(path)?;
-        let file = self.root.join(path);
-        // What a crash left of a write must not outlive a purge.
-        let temporary = temporary_of(&file);
-        self.medium.remove(&temporary).map_err(LogError::io("remove", &temporary))?;
-        let version = self.chain.version_at(path, At::Now, false)?;
-        let wanted = version.as_ref().and_then(|version| Digest::from_hex(version.sha256.as_bytes()));
-        let stat = self.medium.stat(&file).map_err(LogError::io("inspect", &file))?;
-        let on_disk = match stat {
-            Some(stat) if stat.is_symlink || stat.is_dir => return Ok(()),
-            Some(_) => self.medium.read(&file).map_err(LogError::io("read", &file))?,
-            None => None,
-        };
-        let sha = on_disk.as_ref().map(|bytes| Digest::of(&[bytes]));
-        let lags = match (&on_disk, sha) {
-            (Some(_), sha) if sha == wanted => false,
-            (Some(bytes), Some(sha)) => versions.contains(&sha) || self.is_torn(bytes, versions)?,
-            _ => false,
-        };
-        let held = version.map(|version| Held { seq: version.seq, sha: wanted });
-        self.current.insert(path.to_owned(), Current { version: held, disk: None });
-        match (held, sha) {
-            (Some(_), None) => self.restore(path, wanted),
-            (Some(_), sha) if sha == wanted => {
-                // Not remembered: whether a copy of it is kept is asked when it is about to change.
-                self.touched(&file);
-                Ok(())
-            }
-            (Some(_), Some(_)) if lags => self.restore(path, wanted),
-            (None, Some(_)) if lags => self.apply(&Action::Remove { path: path.to_owned() }),
-            _ => Ok(()),
-        }
     }
 }

@@ -33,6 +33,9 @@ pub struct Options {
     pub adopt: bool,
     /// What others are told about the holder of the lock.
     pub lease: String,
+    /// Whether working files are written only by [`Writer::write_files`] and [`Writer::close`], once each: for imports.
+    /// Whoever opens the store after a crash writes what is missing.
+    pub puts_files_off: bool,
 }
 
 /// Everything behind the lock.
@@ -50,6 +53,7 @@ pub(super) struct Core {
     /// `None` where the file on disk is not a state of this log: then it is left alone until it is rebuilt.
     pub peaks: Option<Peaks>,
     pub view: View,
+    pub puts_files_off: bool,
     pub merging: Option<JoinHandle<()>>,
 }
 
@@ -103,6 +107,7 @@ impl Writer {
             folders: HashSet::new(),
             peaks: None,
             view: View::default(),
+            puts_files_off: options.puts_files_off,
             merging: None,
         };
         core.take_up(peaks)?;
@@ -185,19 +190,24 @@ impl Writer {
 
     /// Makes working files durable and the indexes current, as far as that is due. Errors here lose nothing.
     pub fn close(&self) -> Result<()> {
-        let guard = self.lock.acquire(&self.lease)?;
-        let mut core = self.core();
-        let result = core.catch_up_with_others().and_then(|()| core.wind_up());
-        drop(core);
-        drop(guard);
-        result
+        self.alone(Core::wind_up)
+    }
+
+    /// Writes the working files that are put off.
+    pub fn write_files(&self) -> Result<()> {
+        self.alone(Core::write_put_off)
     }
 
     /// Recomputes `peaks.bin` and the indexes from the log. Reads all of it.
     pub fn rebuild(&self) -> Result<()> {
+        self.alone(Core::rebuild)
+    }
+
+    /// Does something that is no group, under the lock and at the end of the log.
+    fn alone(&self, work: impl FnOnce(&mut Core) -> Result<()>) -> Result<()> {
         let guard = self.lock.acquire(&self.lease)?;
         let mut core = self.core();
-        let result = core.catch_up_with_others().and_then(|()| core.rebuild());
+        let result = core.catch_up_with_others().and_then(|()| work(&mut core));
         drop(core);
         drop(guard);
         result

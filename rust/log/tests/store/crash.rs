@@ -14,7 +14,7 @@ use cyberos_log::medium::{Medium, SharedMedium};
 use cyberos_log::objects::{Body, BodyReader, compress};
 use cyberos_log::store::{DeleteMode, Op, Request, Writer};
 
-use crate::stores::{ROOT, delete, fake, on_fake, put, rename};
+use crate::stores::{ROOT, delete, fake, on_fake, on_fake_with, put, rename};
 
 /// A piece of work with everything in it; each list is one submission.
 fn work() -> Vec<Vec<Request>> {
@@ -133,19 +133,30 @@ fn check(image: &Fake, acknowledged: usize, what: &str) {
     assert_eq!(by_the_files(image), expected(usize::MAX), "{what}, going on");
 }
 
+/// Does the work and closes, until something fails; returns how many submissions were acknowledged.
+fn run_and_close(medium: &Fake, puts_files_off: bool) -> usize {
+    let Ok(writer) = on_fake_with(medium, puts_files_off) else { return 0 };
+    let acknowledged = run(&writer, work());
+    drop(writer.close());
+    acknowledged
+}
+
 #[test]
 fn a_crash_at_any_sync_loses_nothing_acknowledged() {
-    let whole = fake();
-    assert_eq!(run(&on_fake(&whole).unwrap(), work()), work().len());
-    let syncs = whole.counts().syncs;
-    assert!(syncs > 20, "{syncs}");
-    for at in 1..=syncs {
-        let dying = fake();
-        dying.freeze_at(at);
-        let acknowledged = on_fake(&dying).map_or(0, |writer| run(&writer, work()));
-        check(&dying.crash_image(), acknowledged, &format!("frozen at sync {at}"));
-        for seed in 0..5 {
-            check(&dying.crash_image_with(seed), acknowledged, &format!("frozen at sync {at}, seed {seed}"));
+    for puts_files_off in [false, true] {
+        let whole = fake();
+        assert_eq!(run_and_close(&whole, puts_files_off), work().len());
+        let syncs = whole.counts().syncs;
+        assert!(syncs > 20, "{syncs}");
+        for at in 1..=syncs {
+            let dying = fake();
+            dying.freeze_at(at);
+            let acknowledged = run_and_close(&dying, puts_files_off);
+            let what = format!("files put off: {puts_files_off}, frozen at sync {at}");
+            check(&dying.crash_image(), acknowledged, &what);
+            for seed in 0..5 {
+                check(&dying.crash_image_with(seed), acknowledged, &format!("{what}, seed {seed}"));
+            }
         }
     }
 }

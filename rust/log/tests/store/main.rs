@@ -7,3 +7,4 @@ mod faults;
 mod memories;
 mod refused;
 mod stores;
+mod working_files;

@@ -1,6 +1,5 @@
 //! What writing does when nothing goes wrong.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +11,6 @@ use cyberos_log::medium::{Os, SharedMedium};
 use cyberos_log::objects::{Body, BodyReader};
 use cyberos_log::store::{DeleteMode, Expected, Op, Outcome, Request, Writer};
 use cyberos_log::{Digest, LogError};
-use proptest::prelude::*;
 
 use crate::stores::{all, delete, on_disk as open, put, rename, request, sha, try_on_disk as try_open};
 
@@ -170,56 +168,6 @@ fn eight_threads_and_two_writers_lose_nothing() {
             std::fs::read_to_string(root.join(format!("memories/{thread}.md"))).unwrap(),
             format!("{thread} 19\n")
         );
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, rng_seed: proptest::test_runner::RngSeed::Fixed(7), ..ProptestConfig::default() })]
-
-    /// In a large submission writes wait for each other, renames and removals do not.
-    #[test]
-    fn a_large_submission_leaves_the_files_that_one_change_after_the_other_would(
-        steps in proptest::collection::vec((0..6_u8, 0..120_usize, 0..120_usize), 300..500)
-    ) {
-        let dir = tempfile::tempdir().unwrap();
-        let writer = open(dir.path());
-        let mut model = BTreeMap::<String, String>::new();
-        let mut requests = Vec::new();
-        for (number, (kind, one, two)) in steps.into_iter().enumerate() {
-            let path = |n: usize| format!("memories/{}/{n}.md", n % 3);
-            let (from, to) = (path(one), path(two));
-            match kind {
-                4 if model.contains_key(&from) => {
-                    model.remove(&from);
-                    requests.push(delete(&from, DeleteMode::Tombstone, ""));
-                }
-                5 if model.contains_key(&from) && !model.contains_key(&to) => {
-                    let body = model.remove(&from).unwrap();
-                    model.insert(to.clone(), body);
-                    requests.push(rename(&from, &to));
-                }
-                _ => {
-                    let body = format!("{number}\n");
-                    requests.push(put(&from, &body));
-                    model.insert(from, body);
-                }
-            }
-        }
-        for outcome in writer.submit_all(requests).unwrap() {
-            prop_assert_eq!(outcome.warnings, Vec::<String>::new());
-        }
-        let mut found = BTreeMap::new();
-        for folder in std::fs::read_dir(dir.path().join("memories")).unwrap() {
-            for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
-                let path = file.unwrap().path();
-                let name = path.strip_prefix(dir.path()).unwrap().to_str().unwrap().to_owned();
-                found.insert(name, std::fs::read_to_string(path).unwrap());
-            }
-        }
-        prop_assert_eq!(found, model);
-        // What is known of the files is right: nothing is taken for an edit by hand.
-        let again = writer.submit_all((0..120).map(|n| put(&format!("memories/{}/{n}.md", n % 3), "new\n")).collect());
-        prop_assert!(again.unwrap().iter().all(|outcome| outcome.adopted.is_none()));
     }
 }
 

@@ -21,6 +21,7 @@ pub fn options() -> Options {
         patience: Duration::from_secs(5),
         adopt: true,
         lease: "test".into(),
+        puts_files_off: false,
     }
 }
 
@@ -28,8 +29,16 @@ pub fn on_disk(root: &Path) -> Writer {
     try_on_disk(root).unwrap()
 }
 
+/// A writer that writes working files only when it is told to, and at closing.
+pub fn on_disk_putting_off(root: &Path) -> Writer {
+    on_disk_with(root, Options { puts_files_off: true, ..options() }).unwrap()
+}
+
 pub fn try_on_disk(root: &Path) -> Result<Writer> {
-    let options = Options { segments: SegmentPolicy::default(), ..options() };
+    on_disk_with(root, Options { segments: SegmentPolicy::default(), ..options() })
+}
+
+fn on_disk_with(root: &Path, options: Options) -> Result<Writer> {
     let medium: SharedMedium = Arc::new(Os);
     std::fs::create_dir_all(root.join("audit")).unwrap();
     Writer::open(medium, root, Lock::open(root, options.patience).unwrap(), options)
@@ -44,7 +53,12 @@ pub fn fake() -> Fake {
 
 /// Opens the store on a fake; only an empty log may lack its tip.
 pub fn on_fake(fake: &Fake) -> Result<Writer> {
-    let options = Options { adopt: false, ..options() };
+    on_fake_with(fake, false)
+}
+
+/// As [`on_fake`]; working files may be put off until the writer closes.
+pub fn on_fake_with(fake: &Fake, puts_files_off: bool) -> Result<Writer> {
+    let options = Options { adopt: false, puts_files_off, ..options() };
     Writer::open(Arc::new(fake.clone()), Path::new(ROOT), Lock::Free, options)
 }
 
