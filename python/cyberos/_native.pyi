@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
 __version__: Final[str]
+FORMAT_VERSION: Final[int]  # The newest format of a store that is known
 is_debug: Final[bool]
 
 def parse_json(text: bytes) -> Any:
@@ -54,12 +55,11 @@ class Writer:
         root: str | os.PathLike[str],
         *,
         patience: float = 10.0,
-        adopt: bool = False,
-        lease: str = "",
+        actor: str = "",
         max_segment_bytes: int | None = None,
         puts_files_off: bool = False,
     ) -> Writer:
-        """Opens the store after recovery. `patience` is in seconds; `lease` tells others who holds it.
+        """Opens the store after recovery. `patience` is in seconds; `actor` is who writes.
 
         With `puts_files_off` working files are written only by `write_files` and `close`, once each.
         """
@@ -84,8 +84,11 @@ class Writer:
 def split_memory(content: bytes) -> tuple[dict[str, Any] | None, str | None, bytes]:
     """Takes a memory apart: its fields (`None`: no frontmatter), or why they cannot be read, and the body."""
 
-def store_format(root: str | os.PathLike[str]) -> int | None:
-    """What the manifest of the store at `root` says of its format; `None` where there is none or it does not say."""
+def check_format(root: str | os.PathLike[str]) -> None:
+    """Raises `UnsupportedStore` where the store's format is a newer one, as does all that opens a store here."""
+
+def check_local(folder: str | os.PathLike[str]) -> None:
+    """Raises `NetworkFileSystem` where a folder lies on one."""
 
 @final
 class Reader:
@@ -342,9 +345,8 @@ class Survey:
     rows: Final[int]  # Number of whole rows
     last_seq: Final[int]  # Number of the last whole row; 0 for an empty log
     segments: Final[list[tuple[str, int, int]]]  # Each segment's file, first row and length
-    tip: Final[str]  # `missing`, `damaged` or `valid`
-    # The last row acknowledged and the last known to be in the working files; `None` without a tip
-    acknowledged: Final[tuple[int, int] | None]
+    tip: Final[str]  # `missing` (another program keeps none), `lost`, `damaged` or `valid`
+    acknowledged: Final[tuple[int, int] | None]  # The last row acknowledged, the last in the working files; by the tip
     torn_tail: Final[tuple[str, int, int] | None]  # A torn tail: file, offset and length
     faults: Final[list[tuple[str, str, int, int, str]]]  # What is wrong with the log: check, file, offset, row, what
     truncated: Final[bool]  # Whether there is more wrong than `faults` lists
@@ -354,7 +356,7 @@ class Survey:
     lagging: Final[list[tuple[str, list[str]]]]  # Content that the working file of a path may hold while the view lags
     kinds: Final[list[tuple[str, int, int]]]  # Kinds of row: name, number and first row
     purges: Final[list[tuple[int, str, bool]]]  # Purges: row, path, and whether there is a reason
-    # The peaks and HEAD: `current`, `missing`, `behind` or `wrong`, and the row or what is wrong
+    # The peaks and HEAD: `current`, `missing`, `behind`, `ahead` or `wrong`, and the row or what is wrong
     peaks: Final[tuple[str, str]]
     head: Final[tuple[str, str]]
     # The path index: rows, rows covered, foreign rows, unusable files, and what is wrong
@@ -381,8 +383,8 @@ def plan_loss(
 class Repair:
     """A store to be mended. Each method takes the store's lock and gives it back."""
 
-    def __new__(cls, root: str | os.PathLike[str], *, patience: float = 10.0, lease: str = "") -> Repair:
-        """`patience` is in seconds; `lease` is what others are told about the holder of the lock."""
+    def __new__(cls, root: str | os.PathLike[str], *, patience: float = 10.0, actor: str = "") -> Repair:
+        """`patience` is in seconds; `actor` is who mends."""
     def rebuild_tip(self) -> int:
         """Writes the tip anew from a log that is whole from its start; returns its last row."""
     def accept_loss(

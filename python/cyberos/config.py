@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from cyberos import layout
 from cyberos.clock import iso_seconds
-from cyberos.errors import BadConfig, IoFailure, UnsupportedStore
+from cyberos.errors import BadConfig, IoFailure
 
 FORMAT_VERSION: Final = 1
 MIB: Final = 1 << 20
@@ -35,21 +35,24 @@ class Config(NamedTuple):
     created_at: str | None = None
     sessions: Sessions = Sessions()
     memories: Memories = Memories()
-    # Upstream's writers know no `audit/tip`, and no `format_version`: a store of ours that lacks its tip is damaged.
-    keeps_tip: bool = False
+    # Where locks may not keep other machines out; whoever sets it sees to it that no other machine writes.
+    allow_network_file_system: bool = False
+    # Upstream's manifests name no format.
+    is_ours: bool = False
 
 
-def new_manifest(store_id: str, now_ns: int) -> bytes:
+def new_manifest(store_id: str, now_ns: int, *, is_ours: bool = True, allow_network_file_system: bool = False) -> bytes:
     """Returns the manifest of a new store, with the fields that upstream's readers look for."""
     return encode(
         {
             "schema_version": 1,
-            "format_version": FORMAT_VERSION,
+            **({"format_version": FORMAT_VERSION} if is_ours else {}),
             "store_id": store_id,
             "created_at": iso_seconds(now_ns),
             "timezone": "UTC",
             "sessions": Sessions()._asdict(),
             "memories": Memories()._asdict(),
+            **({"allow_network_file_system": True} if allow_network_file_system else {}),
         }
     )
 
@@ -77,16 +80,15 @@ def load(store: str | os.PathLike[str]) -> Config:
 def parse(raw: bytes, file: str = layout.MANIFEST) -> Config:
     """Returns the settings in the bytes of a manifest; `file` is what an error names."""
     reader = _Reader(decode(raw, file), file)
-    version = reader.integer("format_version", FORMAT_VERSION, 1, None)
-    check_format(version, os.path.dirname(file) or None)
     sessions, memories = reader.section("sessions"), reader.section("memories")
     return Config(
         store_id=reader.text("store_id"),
-        format_version=version,
+        format_version=reader.integer("format_version", FORMAT_VERSION, 1, None),
         created_at=reader.text("created_at"),
         sessions=Sessions(sessions.integer("retention_days", Sessions().retention_days, 1, 36_500)),
         memories=Memories(memories.integer("max_body_bytes", Memories().max_body_bytes, 1, 8 * MIB)),
-        keeps_tip=reader.has("format_version"),
+        allow_network_file_system=reader.truth("allow_network_file_system"),
+        is_ours=reader.has("format_version"),
     )
 
 
@@ -103,17 +105,6 @@ def decode(raw: bytes, file: str = layout.MANIFEST) -> dict[str, Any]:
     if not isinstance(manifest, dict):
         raise BadConfig(f"{file} is not a JSON object", file=file)
     return manifest
-
-
-def check_format(version: int, store: str | None) -> None:
-    """Raises `UnsupportedStore` where a store's format is newer than this program."""
-    if version > FORMAT_VERSION:
-        raise UnsupportedStore(
-            f"the store has format {version}; this cyberos knows formats up to {FORMAT_VERSION}",
-            store=store,
-            format_version=version,
-            hint="install a newer cyberos",
-        )
 
 
 class _Reader:
@@ -134,6 +125,12 @@ class _Reader:
         if value is not None and not isinstance(value, dict):
             raise self._wrong(key, "an object")
         return _Reader(value or {}, self._file, f"{self._prefix}{key}.")
+
+    def truth(self, key: str) -> bool:
+        value = self._values.get(key, False)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
+        return value
 
     def text(self, key: str) -> str | None:
         value = self._values.get(key)

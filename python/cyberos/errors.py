@@ -202,6 +202,15 @@ class StoreReadOnly(CyberosError):
     store: str | None
 
 
+class NetworkFileSystem(CyberosError):
+    """The store lies on a network file system, where locks may not keep other machines out."""
+
+    code = "network_file_system"
+    kind = Kind.REFUSED
+    fields = ("store",)
+    store: str | None
+
+
 # The state of things is not what the caller took it for.
 
 
@@ -230,9 +239,12 @@ class StoreLocked(CyberosError):
 
     code = "store_locked"
     kind = Kind.BUSY
-    fields = ("store", "holder")
+    fields = ("store", "actor", "pid", "host", "since")
     store: str | None
-    holder: str | None
+    actor: str | None
+    pid: int | None
+    host: str | None
+    since: str | None
 
 
 # The store is damaged, or cannot be used as it is.

@@ -33,8 +33,8 @@ IN_PROJECT: Final = os.path.join(".cyberos", "memory", "store")
 
 
 def is_store(folder: str) -> bool:
-    """Whether `folder` holds a store: a manifest or, where that was lost, a log."""
-    return os.path.isfile(os.path.join(folder, MANIFEST)) or os.path.isfile(os.path.join(folder, ACTIVE_SEGMENT))
+    """Whether `folder` holds a store: a manifest or, where that was lost, a log or what says that there was one."""
+    return any(os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST, ACTIVE_SEGMENT, TIP))
 
 
 def find_store(named: str | os.PathLike[str] | None, start: str | os.PathLike[str]) -> str:

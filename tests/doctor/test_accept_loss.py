@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -58,6 +59,16 @@ def cut_after(root: Path, row: int, more: int = 0) -> None:
     overwrite(root, cut)
 
 
+def lose(root: Path, *files: str) -> None:
+    for file in files:
+        (root / file).unlink()
+
+
+def cut_without_tip(root: Path) -> None:
+    cut_after(root, 15)
+    lose(root, "audit/tip")
+
+
 def garble(root: Path, first: int, last: int) -> None:
     def fill(raw: bytearray) -> None:
         start, end = frames(raw)[first - 1][0], frames(raw)[last - 1][1]
@@ -75,6 +86,8 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], int, list[tuple[int, int]]]] 
     "cut after row 15": (lambda root: cut_after(root, 15), 16, [(16, 20)]),
     "cut in row 16": (lambda root: cut_after(root, 15, 30), 16, [(16, 20)]),
     "no log": (lambda root: (root / LOG).unlink(), 1, [(1, 20)]),
+    "no log and no tip": (lambda root: lose(root, LOG, "audit/tip"), 1, [(1, 20)]),
+    "cut after row 15, and no tip": (cut_without_tip, 16, [(16, 20)]),
     "row 9, and the tip": (damage_row_and_tip, 9, [(9, 9)]),
 }
 
@@ -123,6 +136,18 @@ def test_every_damage_can_be_given_up(damage, store):
     with Writer(store, actor="ann") as writer:
         writer.put("memories/after.md", "and on it goes\n")
     assert doctor.examine(str(store)).healthy
+
+
+def test_what_nothing_is_known_of_is_given_up_as_unknown(store, cli):
+    shutil.rmtree(store / "audit")
+    (store / "HEAD").unlink()
+    shown = cli("--store", store, "doctor", "--accept-loss", "--dry-run")
+    assert (shown.code, shown.out.splitlines()[1]) == (1, "how many rows are lost is not known")
+    found = doctor.mend(str(store), actor="ann", accept_loss=True)
+    assert any("rows of unknown number were given up" in step.what for step in found.steps)
+    rows = list(AuditChainReader(store).iter_rows())
+    assert (rows[0]["kind"], rows[0]["payload"]["rows_lost"]) == ("log.loss_accepted", 0)
+    assert found.healthy
 
 
 def test_a_file_that_holds_a_lost_version_is_recorded(store):

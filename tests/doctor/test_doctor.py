@@ -1,15 +1,16 @@
 """What `doctor` says and does, as its users see it."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from cyberos import _native
+from cyberos import _native, config
 from cyberos.core.reader import AuditChainReader
 from cyberos.doctor import registry
-from cyberos.doctor.findings import Finding, Severity
+from cyberos.doctor.findings import Finding, Severity, Step
 from cyberos.operations import doctor
 
 
@@ -51,6 +52,29 @@ def test_upstreams_store_shows_what_is_true_of_it(tmp_path):
         ("bodies.not_kept", "audit/objects", None),
     }
     assert doctor.mend(str(root), actor="ann").findings == found.findings
+    # A manifest that is written again must not claim a log whose writer knew no tip.
+    (root / "manifest.json").unlink()
+    assert doctor.mend(str(root), actor="ann").steps == (
+        Step("wrote manifest.json with the defaults and a new store id"),
+    )
+    assert not config.load(root).is_ours
+    assert doctor.examine(str(root)).findings == found.findings
+
+
+def test_a_manifest_is_written_again_only_into_a_store(store, tmp_path, cli):
+    (store / "manifest.json").unlink()
+    run = cli("init", store)
+    assert (run.code, "`cyberos doctor --repair` writes it again" in run.err) == (5, True)
+    run = cli("--store", store, "doctor", "--repair")
+    assert (run.code, run.out.splitlines()[0]) == (
+        0,
+        "done: wrote manifest.json with the defaults and a new store id",
+    )
+    assert config.load(store).is_ours
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("mine\n")
+    assert cli("--store", tmp_path / "other", "doctor", "--repair").code == 3
+    assert os.listdir(tmp_path / "other") == ["notes.txt"]
 
 
 def test_layers_above_can_add_a_family(store, monkeypatch):

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,6 +85,19 @@ def lose_bodies(root: Path) -> None:
     (root / PACK).write_bytes(b"")
 
 
+def cut_without_tip(root: Path, end: int) -> bool:
+    (root / "audit/tip").unlink()
+    os.truncate(root / LOG, end)
+    return True
+
+
+def erase_living(root: Path) -> None:
+    """Erases what a memory holds that lives where one with the same content was purged."""
+    body = b"---\nkind: fact\n---\nversion 9\n"
+    _native.Writer(root).submit([("put", "ann", 1, None, "memories/f/3.md", body, None)])
+    _native.Repair(root).erase([hashlib.sha256(body).hexdigest()])
+
+
 def aux(root: Path, kind: str) -> None:
     _native.Writer(root).submit([("aux", "ann", 1, {}, kind, "")])
 
@@ -113,8 +127,35 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], set[tuple[str, str | None]], 
         {("log.tip_damaged", "audit/tip")},
         True,
     ),
+    "tip missing and the log cut": (
+        lambda root: cut_without_tip(root, frames(root)[14][1]),
+        {("log.missing", "HEAD"), ("log.tip_missing", "audit/tip")},
+        False,
+    ),
+    "tip missing and the log cut, by the peaks": (
+        lambda root: (cut_without_tip(root, frames(root)[14][1]), (root / "HEAD").write_bytes(bytes(8))),
+        {("log.missing", PEAKS), ("log.tip_missing", "audit/tip")},
+        False,
+    ),
+    "HEAD ahead": (
+        lambda root: (root / "HEAD").write_bytes((23).to_bytes(8, "little")),
+        {("log.missing", "HEAD")},
+        False,
+    ),
+    "log emptied and tip missing": (
+        lambda root: cut_without_tip(root, 0),
+        {("log.missing", "HEAD"), ("log.tip_missing", "audit/tip")},
+        False,
+    ),
+    "segments gone": (
+        lambda root: (root / LOG).unlink(),
+        {("log.missing", "audit"), ("log.tip", "audit/tip")},
+        False,
+    ),
+    "log gone": (lambda root: shutil.rmtree(root / "audit"), {("log.missing", "audit")}, False),
     "HEAD missing": (lambda root: (root / "HEAD").unlink(), {("log.head", "HEAD")}, True),
     "HEAD differs": (lambda root: (root / "HEAD").write_bytes(bytes(8)), {("log.head", "HEAD")}, True),
+    "HEAD too long": (lambda root: (root / "HEAD").write_bytes(bytes(99)), {("log.head", "HEAD")}, True),
     "HEAD garbled": (lambda root: (root / "HEAD").write_bytes(b"x"), {("log.head", "HEAD")}, True),
     "stray in audit": (lambda root: (root / "audit/x").write_bytes(b""), {("log.stray", "audit/x")}, False),
     "leftover": (lambda root: (root / "audit/x.tmp").write_bytes(b""), {("log.leftover", "audit/x.tmp")}, True),
@@ -145,6 +186,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], set[tuple[str, str | None]], 
         False,
     ),
     "bodies lost": (lose_bodies, {("bodies.missing", "audit/objects")}, False),
+    "body of a living memory erased": (erase_living, {("bodies.erased", "memories/f/3.md")}, False),
     "purge unfinished": (put_back_purged, {("bodies.purge_unfinished", "memories/p.md")}, True),
     "working file missing": (
         lambda root: (root / "memories/f/4.md").unlink(),
@@ -205,15 +247,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], set[tuple[str, str | None]], 
         {("manifest.malformed", "manifest.json")},
         False,
     ),
-    "manifest newer": (
-        lambda root: (root / "manifest.json").write_text('{"format_version": 99}'),
-        {("manifest.newer", "manifest.json")},
-        False,
-    ),
     "manifest missing": (
         lambda root: (root / "manifest.json").unlink(),
         {("manifest.missing", "manifest.json")},
-        False,
+        True,
     ),
     "open to others": (
         open_to_others,

@@ -132,16 +132,47 @@ def test_a_writer_goes_on_behind_a_program_that_writes_as_upstream_does(tmp_path
         assert writer.recovery()[0] == 4, "rows beyond the tip are accepted"
 
 
-def test_a_locked_store_says_who_holds_it(tmp_path: Path) -> None:
-    store = stores.init(tmp_path / "store")
-    with Writer(store, actor="first", patience=0.2) as writer:
+def _refused(store: Path, lease: bytes | None) -> StoreLocked:
+    """What a writer is told while another holds the lock, having written `lease` or nothing."""
+    with Writer(store, actor="first", patience=0.05) as writer:
         writer.put("memories/a.md", "a\n")
         with (store / ".lock").open("r+b") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            if lease is not None:
+                lock.truncate(0)
+                lock.write(lease)
+                lock.flush()
             with pytest.raises(StoreLocked) as caught:
                 writer.put("memories/a.md", "b\n")
-        assert json.loads(caught.value.holder or "")["actor"] == "first"
-        writer.put("memories/a.md", "b\n")
+    return caught.value
+
+
+def _lease(**changed: Any) -> bytes:
+    known = {"actor": "ann", "pid": os.getpid(), "host": os.uname().nodename, "since": "2026-11-30T15:28:48Z"}
+    return json.dumps(known | changed).encode()
+
+
+def test_a_locked_store_says_who_holds_it(tmp_path: Path) -> None:
+    store = stores.init(tmp_path / "store")
+    error = _refused(store, _lease())
+    who = f"ann, process {os.getpid()} on {os.uname().nodename}, since 2026-11-30T15:28:48Z"
+    assert error.message == f"the store is locked by another process: {who}"
+    assert (error.store, error.actor, error.pid) == (str(store), "ann", os.getpid())
+    assert (error.host, error.since) == (os.uname().nodename, "2026-11-30T15:28:48Z")
+    with Writer(store) as writer:
+        assert writer.head_seq() == 1, "what was refused is not written"
+
+
+@pytest.mark.parametrize(
+    "lease",
+    [None, b"", b'{"actor":"ann","pi', b"\xff" * 5000, _lease(pid=(1 << 31) - 1), b"[" * 4000],
+    ids=["a program that says nothing", "empty", "half", "no text", "gone", "deep"],
+)
+def test_a_holder_that_is_not_known_is_not_named(tmp_path: Path, lease: bytes | None) -> None:
+    error = _refused(stores.init(tmp_path / "store"), lease)
+    assert error.message == "the store is locked by another process"
+    assert (error.actor, error.pid, error.host, error.since) == (None, None, None, None)
+    assert error.hints == ("try again when it has finished",)
 
 
 def test_damage_is_refused_and_never_cut_off(tmp_path: Path) -> None:

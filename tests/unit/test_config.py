@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyberos import config
+from cyberos import _native, config
+from cyberos.core.inspection import check_format
 from cyberos.errors import BadConfig, IoFailure, UnsupportedStore
 
 UPSTREAM = {
@@ -22,7 +23,7 @@ def parse(value):
 
 def test_a_new_manifest_reads_back():
     loaded = config.parse(config.new_manifest("an-id", 0))
-    assert loaded == config.Config(store_id="an-id", created_at="1970-01-01T00:00:00Z", keeps_tip=True)
+    assert loaded == config.Config(store_id="an-id", created_at="1970-01-01T00:00:00Z", is_ours=True)
 
 
 def test_upstreams_manifest_has_the_defaults():
@@ -32,16 +33,23 @@ def test_upstreams_manifest_has_the_defaults():
     assert loaded.memories.max_body_bytes == 1 << 20
 
 
+def test_both_halves_know_the_same_format():
+    assert config.FORMAT_VERSION == _native.FORMAT_VERSION
+
+
 def test_settings_are_taken():
     loaded = parse({"sessions": {"retention_days": 7}, "memories": {"max_body_bytes": 8 << 20}, "later": [1]})
     assert loaded.sessions.retention_days == 7
     assert loaded.memories.max_body_bytes == 8 << 20
 
 
-def test_a_newer_format_is_refused():
-    with pytest.raises(UnsupportedStore, match="format 2") as caught:
-        parse({"format_version": 2})
-    assert caught.value.format_version == 2
+@pytest.mark.parametrize("version", [2, 1 << 40, 10**30])
+def test_a_newer_format_is_refused(bare_store, version):
+    (bare_store / "manifest.json").write_text(json.dumps({"format_version": version}))
+    with pytest.raises(UnsupportedStore, match="the store has format") as caught:
+        check_format(bare_store)
+    assert caught.value.format_version == min(version, (1 << 64) - 1)
+    assert (caught.value.store, caught.value.hints) == (str(bare_store), ("install a newer cyberos",))
 
 
 @pytest.mark.parametrize(
@@ -56,6 +64,7 @@ def test_a_newer_format_is_refused():
         ({"store_id": 7}, "store_id"),
         ({"format_version": 0}, "format_version"),
         ({"format_version": "1"}, "format_version"),
+        ({"allow_network_file_system": 1}, "allow_network_file_system"),
     ],
 )
 def test_a_setting_that_cannot_be_names_itself(value, key):
@@ -73,7 +82,7 @@ def test_what_is_not_a_manifest_is_an_error(raw):
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_settings_or_an_error_of_ours(raw):
-    with contextlib.suppress(BadConfig, UnsupportedStore):
+    with contextlib.suppress(BadConfig):
         config.parse(raw)
 
 

@@ -40,8 +40,7 @@ fn run(threads: u64, puts: u64, delay: Duration) -> Result<(f64, f64), Box<dyn E
     let options = Options {
         segments: SegmentPolicy::default(),
         patience: Duration::ZERO,
-        adopt: true,
-        lease: String::new(),
+        actor: String::new(),
         puts_files_off: false,
     };
     let writer = Writer::open(medium, root, Lock::Free, options)?;

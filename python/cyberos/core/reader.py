@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final
 
-from cyberos import _native, clock, config
+from cyberos import _native, clock
 from cyberos.errors import CorruptLog, VersionNotFound
 
 Row = dict[str, Any]
@@ -23,7 +23,6 @@ class AuditChainReader:
     def __init__(self, store_path: str | os.PathLike[str]) -> None:
         """Opens the log of the store at `store_path`; raises `UnsupportedStore` where its format is a newer one."""
         self.store_path: Final = os.fspath(store_path)
-        config.check_format(_native.store_format(store_path) or 0, self.store_path)
         self.native: Final = _native.Reader(store_path)
         # What could not be read so far: rows in it are missing from what was returned.
         self.damages: list[Damage] = []

@@ -1,14 +1,15 @@
 """Mending a store, one explicit step at a time, each under the store's lock. Nothing here judges what needs mending."""
 
-import json
 import os
 from typing import Final, NamedTuple
 
-from cyberos import _native, clock, config, layout
+from cyberos import _native, clock, layout
 from cyberos.errors import IoFailure
 
 # What is still to be done where giving up rows was interrupted, in audit/.
 LOSS_PLAN: Final = "loss.json"
+# What those are told who wait for the lock.
+_ACTOR: Final = "doctor"
 
 
 class LossPlan(NamedTuple):
@@ -46,12 +47,11 @@ class Loss(NamedTuple):
 
 
 def _open(store: str, patience: float) -> _native.Repair:
-    return _native.Repair(store, patience=patience, lease=json.dumps({"pid": os.getpid(), "actor": "doctor"}))
+    return _native.Repair(store, patience=patience, actor=_ACTOR)
 
 
 def _writer(store: str, patience: float) -> _native.Writer:
-    lease = json.dumps({"pid": os.getpid(), "actor": "doctor"})
-    return _native.Writer(store, patience=patience, adopt=not config.load(store).keeps_tip, lease=lease)
+    return _native.Writer(store, patience=patience, actor=_ACTOR)
 
 
 def pending_loss(store: str) -> bool:

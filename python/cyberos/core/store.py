@@ -1,22 +1,29 @@
-"""Making a store."""
+"""Making a store, and its settings anew."""
 
 import os
 import uuid
 from pathlib import Path
 
-from cyberos import clock, config, layout
+from cyberos import _native, clock, config, layout
 from cyberos.core import protocol
 from cyberos.errors import AlreadyExists, IoFailure
 
 
-def init(folder: str | os.PathLike[str]) -> Path:
+def init(folder: str | os.PathLike[str], *, allow_network_file_system: bool = False) -> Path:
     """Makes an empty store in `folder`, which may exist but must be empty; returns its path.
 
     The manifest is written last: a folder without one is not a store.
     """
     root = Path(folder).absolute()
     if layout.is_store(os.fspath(root)):
-        raise AlreadyExists(f"there is a store at {root} already", path=os.fspath(root))
+        lost = not (root / layout.MANIFEST).exists()
+        raise AlreadyExists(
+            f"there is a store at {root} already" + (", which has lost its manifest.json" if lost else ""),
+            path=os.fspath(root),
+            hint="`cyberos doctor --repair` writes it again" if lost else (),
+        )
+    if not allow_network_file_system:
+        _native.check_local(next(parent for parent in (root, *root.parents) if parent.exists()))
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if strays := sorted(os.listdir(root)):
@@ -30,8 +37,7 @@ def init(folder: str | os.PathLike[str]) -> Path:
         _write(root / layout.HEAD, bytes(8))
         _write(root / layout.ACTIVE_SEGMENT, b"")
         _write(root / layout.PROTOCOL, protocol.BASE_TEXT.encode())
-        manifest = config.new_manifest(f"store-{uuid.uuid4().hex[:12]}", clock.now_ns())
-        _write(root / layout.MANIFEST, manifest)
+        _write(root / layout.MANIFEST, _manifest(allow_network_file_system=allow_network_file_system))
     except FileExistsError as error:
         raise AlreadyExists(f"{root} is a file", path=os.fspath(root), hint="choose a new folder") from error
     except OSError as error:
@@ -39,6 +45,23 @@ def init(folder: str | os.PathLike[str]) -> Path:
             f"cannot make a store at {root}: {error.strerror}", file=os.fspath(root), errno=error.errno
         ) from error
     return root
+
+
+def restore_manifest(folder: str | os.PathLike[str], *, is_ours: bool) -> None:
+    """Writes the defaults where a store has no manifest. `is_ours`: whether its log is known to be this program's."""
+    root = Path(folder)
+    temporary = root / f"{layout.MANIFEST}.tmp"
+    try:
+        temporary.unlink(missing_ok=True)
+        _write(temporary, _manifest(is_ours=is_ours))
+        temporary.rename(root / layout.MANIFEST)
+    except OSError as error:
+        file = os.fspath(root / layout.MANIFEST)
+        raise IoFailure(f"cannot write {file}: {error.strerror}", file=file, errno=error.errno) from error
+
+
+def _manifest(**facts: bool) -> bytes:
+    return config.new_manifest(f"store-{uuid.uuid4().hex[:12]}", clock.now_ns(), **facts)
 
 
 def _write(path: Path, content: bytes) -> None:

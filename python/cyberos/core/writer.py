@@ -5,7 +5,6 @@ durable. Any number of threads may share a writer, and other processes may write
 """
 
 import errno
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -39,7 +38,7 @@ class Writer:
         patience: float = 10.0,
         puts_files_off: bool = False,
     ) -> None:
-        """Opens it; raises `StoreNotFound`, `StoreReadOnly`, `StoreLocked`, `CorruptLog` or `UnsupportedStore`.
+        """Opens it; raises `StoreNotFound`, `UnsupportedStore`, `StoreReadOnly`, `StoreLocked` or `CorruptLog`.
 
         With `puts_files_off` working files are written only by `write_files` and `close`, once each however often
         they change: for imports. Rows and bodies are durable as ever; after a crash the next writer writes the files.
@@ -48,12 +47,11 @@ class Writer:
         self.actor = actor
         if not layout.is_store(os.fspath(self.store_path)):
             raise StoreNotFound(f"no store at {self.store_path}", store=os.fspath(self.store_path))
+        _native.check_format(self.store_path)  # the settings of a newer one need not make sense
         self._config = config.load(self.store_path)
-        lease = json.dumps({"pid": os.getpid(), "actor": actor})
-        adopt = not self._config.keeps_tip
         try:
             self._native = _native.Writer(
-                self.store_path, patience=patience, adopt=adopt, lease=lease, puts_files_off=puts_files_off
+                self.store_path, patience=patience, actor=actor, puts_files_off=puts_files_off
             )
         except IoFailure as error:
             if getattr(error, "errno", None) not in _READ_ONLY:

@@ -23,6 +23,7 @@ def check(exam: Examination) -> Iterator[Finding]:
             "bodies.damaged", Severity.ERROR, what, f"{layout.OBJECTS}/{file.rpartition('/')[2]}", offset=offset
         )
     yield from _missing(exam)
+    yield from _erased(exam)
     for seq, path, shas in survey.unfinished_purges:
         yield Finding(
             "bodies.purge_unfinished", Severity.ERROR,
@@ -42,7 +43,7 @@ def _missing(exam: Examination) -> Iterator[Finding]:
     missing = survey.missing_bodies
     if not missing:
         return
-    if exam.config is not None and not exam.config.keeps_tip:
+    if exam.config is not None and not exam.config.is_ours:
         yield Finding(
             "bodies.not_kept", Severity.INFO,
             f"{len(missing)} of {survey.versions} versions were written by a program that keeps no bodies",
@@ -57,6 +58,17 @@ def _missing(exam: Examination) -> Iterator[Finding]:
         )  # fmt: skip
     if len(missing) > _LISTED:
         yield Finding("bodies.missing", Severity.ERROR, f"and {len(missing) - _LISTED} more", layout.OBJECTS)
+
+
+def _erased(exam: Examination) -> Iterator[Finding]:
+    """Yields living memories whose content is gone although a purge accounts for it: none may be purged and live."""
+    told = {sha for _, sha in exam.survey.missing_bodies}
+    for path, seq, sha, is_stored in exam.survey.memories:
+        if sha and not is_stored and sha not in told:
+            yield Finding(
+                "bodies.erased", Severity.ERROR,
+                f"the memory lives, and its version {sha[:16]}… is not stored any more", path, seq,
+            )  # fmt: skip
 
 
 def restore(exam: Examination, findings: Sequence[Finding]) -> Iterator[Step]:  # noqa: ARG001, as others

@@ -48,11 +48,6 @@ class Examination:
             return None
 
     @property
-    def keeps_tip(self) -> bool:
-        """Whether this store's log has a tip of its own, as ours have and upstream's have not."""
-        return self.config is None or self.config.keeps_tip or self.survey.tip != "missing"
-
-    @property
     def follows(self) -> bool:
         """Whether what follows from the log can be judged: its rows are whole, and are those that were acknowledged."""
         return self.survey.whole and not self.faults
@@ -60,5 +55,5 @@ class Examination:
     @property
     def faults(self) -> list[tuple[str, str, int, int, str]]:
         """What is wrong with the log itself: check, file, offset, row and what. A tip that is lost is not the log."""
-        lost = self.survey.tip == "damaged"
+        lost = self.survey.tip in ("lost", "damaged")
         return [fault for fault in self.survey.faults if not (lost and fault[0] == "tip")]

@@ -52,12 +52,12 @@ def check(exam: Examination) -> Iterator[Finding]:
 
 def _tip(exam: Examination) -> Iterator[Finding]:
     survey = exam.survey
-    if survey.tip == "valid" or (survey.tip == "missing" and (not exam.keeps_tip or survey.rows == 0)):
+    if survey.tip not in ("lost", "damaged"):
         return
-    what = "is not there" if survey.tip == "missing" else "cannot be read"
+    kind, what = ("missing", "is not there") if survey.tip == "lost" else ("damaged", "cannot be read")
     whole = not exam.faults
     yield Finding(
-        f"log.tip_{survey.tip}", Severity.ERROR,
+        f"log.tip_{kind}", Severity.ERROR,
         f"the record of what was acknowledged {what}: rows may be missing at the end unseen", layout.TIP,
         remedy=Remedy.REPAIR if whole else Remedy.ACCEPT_LOSS,
         repair="write it again from the log, which is whole from its start" if whole else _GIVE_UP,

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from cyberos import layout
 from cyberos.core import access, paths
+from cyberos.core.inspection import check_format
 
 
 class Explained(NamedTuple):
@@ -21,6 +22,7 @@ class Explained(NamedTuple):
 
 def explain(store: str, path: str, *, actor: str) -> Explained:
     """Returns what the access lists say of `actor` writing `path`, and which line says it."""
+    check_format(store)
     in_sessions = path.startswith(layout.SESSIONS + "/")
     decision = access.rules(store).decide(
         actor, paths.check_lookup(path) if in_sessions else paths.check_taken_away(path)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from cyberos.core import repair
+from cyberos.core.inspection import check_format
 from cyberos.core.repair import Loss, LossPlan
 from cyberos.doctor import aftermath
 from cyberos.doctor.examination import Examination
@@ -27,6 +28,7 @@ class Diagnosis(NamedTuple):
 
 def examine(store: str, *, progress: Progress | None = None) -> Diagnosis:
     """Checks every invariant. Changes nothing."""
+    check_format(store)
     return _diagnose(Examination(store, progress=progress))
 
 
@@ -44,6 +46,7 @@ def mend(
     `adopt` also records working files that were edited by hand. `accept_loss` gives damaged rows up; then such files
     are recorded too, since they may be all that is left of a row, and memories whose files are gone get a tombstone.
     """
+    check_format(store)
     exam = Examination(store, actor=actor, patience=patience, progress=progress)
     remedies = {Remedy.REPAIR}
     if adopt or accept_loss:
@@ -107,6 +110,8 @@ def _told(loss: Loss) -> Iterator[Step]:
     for kept in loss.kept:
         yield Step(f"moved {kept.file} to {kept.kept_as} ({kept.bytes} bytes, SHA-256 {kept.sha256})")
     plan = loss.plan
-    yield Step(f"recorded in row {plan.from_seq} that rows {plan.from_seq} to {plan.to_seq} were given up")
+    known = plan.to_seq >= plan.from_seq
+    what = f"rows {plan.from_seq} to {plan.to_seq} were" if known else "rows of unknown number were"
+    yield Step(f"recorded in row {plan.from_seq} that {what} given up")
     if plan.whole:
         yield Step(f"recorded anew {plan.whole} of those rows, which were whole")

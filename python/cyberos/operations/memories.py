@@ -31,9 +31,9 @@ class Changed(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def init(folder: str) -> Created:
+def init(folder: str, *, allow_network_file_system: bool = False) -> Created:
     """Makes an empty store."""
-    return Created(os.fspath(stores.init(folder)))
+    return Created(os.fspath(stores.init(folder, allow_network_file_system=allow_network_file_system)))
 
 
 def put(

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from cyberos.core import protocol
+from cyberos.core.inspection import check_format
 
 
 class Section(NamedTuple):
@@ -35,6 +36,7 @@ def approve(store: str, phrase: str, *, actor: str) -> Approved:
 
     from cyberos.core.writer import Writer
 
+    check_format(store)
     amendment = protocol.amendment_for(phrase)
     text = protocol.load(store)
     amended = protocol.amended(text, amendment)
@@ -57,6 +59,7 @@ def approve(store: str, phrase: str, *, actor: str) -> Approved:
 
 def status(store: str) -> ProtocolStatus:
     """Returns what the protocol text of a store says now."""
+    check_format(store)
     found = protocol.sections(protocol.load(store))
     return ProtocolStatus(
         store=store,

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::hash::Digest;
+use crate::lease::Holder;
 
 /// What every fallible function of this crate returns.
 pub type Result<T, E = LogError> = std::result::Result<T, E>;
@@ -45,10 +46,12 @@ pub enum LogError {
     #[error("{0}")]
     Invalid(String),
     /// Another process holds the store's lock.
-    #[error("the store is locked by another process")]
+    #[error("the store is locked by another process{}", clause(holder))]
     Busy {
-        /// What the lock file says of the holder; may be empty.
-        holder: String,
+        /// The store.
+        store: PathBuf,
+        /// What is known of it.
+        holder: Holder,
     },
     /// No memory has this path.
     #[error("there is no memory at {0}")]
@@ -80,9 +83,28 @@ pub enum LogError {
     /// What was asked for does not exist.
     #[error("{0}")]
     NotFound(String),
+    /// The store lies where locks do not keep other machines out.
+    #[error("{} lies on a network file system ({kind}), where locks may not keep other machines out", store.display())]
+    Network {
+        /// The store, or the folder that was to hold it.
+        store: PathBuf,
+        /// What people call that file system.
+        kind: &'static str,
+    },
     /// The store has a format this build does not know.
-    #[error("{0}")]
-    Unsupported(String),
+    #[error("the store has format {version}; this cyberos knows formats up to {}", crate::manifest::FORMAT)]
+    Unsupported {
+        /// The store.
+        store: PathBuf,
+        /// The format that its manifest names.
+        version: u64,
+    },
+}
+
+/// A clause behind a colon; nothing where there is nothing to say.
+fn clause(holder: &Holder) -> String {
+    let text = holder.to_string();
+    if text.is_empty() { text } else { format!(": {text}") }
 }
 
 impl LogError {
@@ -104,7 +126,7 @@ impl LogError {
             Self::Poisoned(why) => Self::Poisoned(why.clone()),
             Self::Interrupted => Self::Interrupted,
             Self::Invalid(what) => Self::Invalid(what.clone()),
-            Self::Busy { holder } => Self::Busy { holder: holder.clone() },
+            Self::Busy { store, holder } => Self::Busy { store: store.clone(), holder: holder.clone() },
             Self::NoMemory(path) => Self::NoMemory(path.clone()),
             Self::Exists(path) => Self::Exists(path.clone()),
             Self::Precondition { path, expected, actual } => {
@@ -113,7 +135,8 @@ impl LogError {
             Self::Shared { path, shared_with } => Self::Shared { path: path.clone(), shared_with: shared_with.clone() },
             Self::Refused(what) => Self::Refused(what.clone()),
             Self::NotFound(what) => Self::NotFound(what.clone()),
-            Self::Unsupported(what) => Self::Unsupported(what.clone()),
+            Self::Network { store, kind } => Self::Network { store: store.clone(), kind },
+            Self::Unsupported { store, version } => Self::Unsupported { store: store.clone(), version: *version },
         }
     }
 

@@ -11,7 +11,9 @@ pub mod hash;
 pub mod history;
 pub mod index;
 pub mod json;
+mod lease;
 pub mod log;
+pub mod manifest;
 pub mod medium;
 pub mod objects;
 pub mod row;
@@ -22,3 +24,4 @@ mod time;
 
 pub use error::{LogError, Result};
 pub use hash::Digest;
+pub use lease::Holder;

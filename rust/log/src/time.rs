@@ -1,4 +1,4 @@
-//! The calendar, as much of it as segment names need.
+//! The calendar, as much of it as segment names and messages need.
 
 const NS_PER_DAY: u64 = 86_400_000_000_000;
 
@@ -15,6 +15,12 @@ pub fn iso(ts_ns: u64) -> String {
     let seconds = micros / 1_000_000;
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:06}+00:00", micros % 1_000_000)
+}
+
+/// Returns a time in nanoseconds since the Unix epoch as ISO 8601 with seconds, such as `2026-11-30T15:28:48Z`.
+pub fn iso_seconds(ts_ns: u64) -> String {
+    let text = iso(ts_ns);
+    format!("{}Z", text.split('.').next().unwrap_or_default())
 }
 
 /// Returns year, month and day. Counts days from 0000-03-01, so that the leap day is the last of its year.
@@ -40,6 +46,7 @@ mod tests {
     #[test]
     fn iso_has_microseconds() {
         assert_eq!(iso(1_796_052_528_559_412_999), "2026-11-30T15:28:48.559412+00:00");
+        assert_eq!(iso_seconds(1_796_052_528_559_412_999), "2026-11-30T15:28:48Z");
     }
 
     #[test]

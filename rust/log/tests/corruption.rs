@@ -104,7 +104,7 @@ fn every_bit_of_a_log_of_one_row_and_of_two() {
 /// A log of several segments, the second one compacted.
 fn segmented() -> (Files, Vec<Seen>) {
     let fake = empty();
-    let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes: 20_000 }, true).unwrap();
+    let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes: 20_000 }).unwrap();
     for n in 0..90 {
         commit(&mut writer, &(n * 3..n * 3 + 3).map(draft).collect::<Vec<_>>()).unwrap();
     }

@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
-use common::{MONTH_NS, Random, clean_rows, commit, draft, empty, files, open_with};
+use common::{MONTH_NS, Random, clean_rows, commit, draft, empty, files, open_with, sign};
 use cyberos_log::LogError;
 use cyberos_log::log::{LogWriter, SegmentPolicy};
 use cyberos_log::medium::fake::{Fake, Fault, Op};
@@ -47,7 +47,7 @@ fn append(writer: &mut LogWriter, group: &[RowDraft], acknowledged: &mut Acknowl
 /// Appends until the first error. Returns what was acknowledged and whether the log had been created.
 fn run(fake: &Fake, groups: &[Vec<RowDraft>]) -> (Acknowledged, bool) {
     let mut acknowledged = Acknowledged::new();
-    let Ok((mut writer, _)) = open_with(fake, POLICY, true) else { return (acknowledged, false) };
+    let Ok((mut writer, _)) = open_with(fake, POLICY) else { return (acknowledged, false) };
     for group in groups {
         if append(&mut writer, group, &mut acknowledged).is_err() {
             break;
@@ -70,7 +70,10 @@ fn check_acknowledged(fake: &Fake, acknowledged: &Acknowledged) {
 #[track_caller]
 fn check_image(image: &Fake, acknowledged: &Acknowledged, created: bool) {
     let mut acknowledged = acknowledged.clone();
-    let (mut writer, _) = open_with(image, POLICY, !created).unwrap();
+    if created {
+        sign(image);
+    }
+    let (mut writer, _) = open_with(image, POLICY).unwrap();
     check_acknowledged(image, &acknowledged);
     for group in 0..2 {
         append(&mut writer, &[draft(1000 + group), draft(2000 + group)], &mut acknowledged).unwrap();
@@ -120,10 +123,14 @@ fn a_crash_during_the_recovery_from_a_crash() {
         for (seed, first) in images(&fake, sync * 100..sync * 100 + 4) {
             for again in 1..8 {
                 let image = first.crash_image();
+                if created {
+                    sign(&image);
+                    image.reset_counts();
+                }
                 image.freeze_at(again);
                 let mut more = acknowledged.clone();
                 let mut opened = false;
-                if let Ok((mut writer, _)) = open_with(&image, POLICY, !created) {
+                if let Ok((mut writer, _)) = open_with(&image, POLICY) {
                     opened = true;
                     while append(&mut writer, &[draft(500), draft(501)], &mut more).is_ok() {}
                 }
@@ -146,7 +153,7 @@ fn run_despite_faults(fake: &Fake, groups: &[Vec<RowDraft>]) -> Acknowledged {
         for _ in 0..4 {
             let mut writer = match open.take() {
                 Some(writer) => writer,
-                None => match open_with(fake, POLICY, true) {
+                None => match open_with(fake, POLICY) {
                     Ok((writer, _)) => writer,
                     Err(error) => {
                         assert!(matches!(error, LogError::Io { .. }), "{error}");
@@ -240,7 +247,7 @@ fn a_failed_write_is_repeated_and_a_failed_sync_poisons() {
     let (first, second) = (vec![draft(1), draft(2)], vec![draft(3)]);
     for (op, file) in [(Op::Write, "current.binlog"), (Op::Sync, "current.binlog"), (Op::Sync, "tip")] {
         let fake = empty();
-        let (mut writer, _) = open_with(&fake, POLICY, true).unwrap();
+        let (mut writer, _) = open_with(&fake, POLICY).unwrap();
         commit(&mut writer, &first).unwrap();
         fake.fail(Fault::nth(op, 1).on(file).partial());
         assert!(matches!(commit(&mut writer, &second), Err(LogError::Io { .. })));
@@ -261,7 +268,7 @@ fn what_a_failed_write_left_does_not_come_back() {
     let mut acknowledged = Acknowledged::new();
     for seed in 0..64 {
         let fake = empty();
-        let (mut writer, _) = open_with(&fake, SegmentPolicy::default(), true).unwrap();
+        let (mut writer, _) = open_with(&fake, SegmentPolicy::default()).unwrap();
         append(&mut writer, &[draft(1)], &mut acknowledged).unwrap();
         fake.fail(Fault::nth(Op::Write, 1).on("current.binlog").partial());
         commit(&mut writer, &(2..8).map(draft).collect::<Vec<_>>()).unwrap_err();
@@ -287,7 +294,7 @@ fn short_writes_are_completed() {
 #[test]
 fn a_group_costs_one_write_and_two_syncs() {
     let fake = empty();
-    let (mut writer, _) = open_with(&fake, SegmentPolicy::default(), true).unwrap();
+    let (mut writer, _) = open_with(&fake, SegmentPolicy::default()).unwrap();
     commit(&mut writer, &[draft(0)]).unwrap();
     for rows in [1, 2, 100] {
         fake.reset_counts();

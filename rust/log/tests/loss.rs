@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use common::{
     Files, MONTH_NS, Sample, audit, clean_rows, commit, draft, empty, files, install, open_reader, open_with,
-    open_writer, raw_frames, scan, sealed, shared,
+    open_writer, raw_frames, scan, sealed, shared, sign,
 };
 use cyberos_log::json::Value;
 use cyberos_log::log::{Loss, LossPlan, SegmentPolicy, accept_loss, finish_loss, plan_loss, rebuild_tip};
@@ -16,11 +16,10 @@ use cyberos_log::row::{Row, RowDraft};
 use cyberos_log::{Digest, LogError};
 
 const ROWS: u64 = 20;
-
 /// A log of twenty rows in one segment, or in several: one a month, the active one with six rows.
 fn whole(segments: bool) -> Files {
     let fake = empty();
-    let (mut writer, _) = open_with(&fake, SegmentPolicy::default(), true).unwrap();
+    let (mut writer, _) = open_with(&fake, SegmentPolicy::default()).unwrap();
     for n in 1..=ROWS {
         let month = if segments { (n - 1) / 7 } else { 0 };
         commit(&mut writer, &[RowDraft { ts_ns: draft(n).ts_ns + month * MONTH_NS, ..draft(n) }]).unwrap();
@@ -107,7 +106,7 @@ fn damages() -> Vec<(String, Files)> {
     });
     add("another log's tip", false, &|files| {
         let fake = empty();
-        let (mut writer, _) = open_with(&fake, SegmentPolicy::default(), true).unwrap();
+        let (mut writer, _) = open_with(&fake, SegmentPolicy::default()).unwrap();
         (1..=5).for_each(|n| commit(&mut writer, &[draft(n + 100)]).unwrap());
         files.insert("tip".into(), common::files(&fake)["tip"].clone());
     });
@@ -380,6 +379,7 @@ fn a_lost_tip_is_written_again_only_from_a_whole_log() {
             let mut files = whole(segments);
             lose(&mut files);
             let fake = install(&files);
+            sign(&fake);
             assert!(open_writer(&fake).is_err());
             assert_eq!(rebuild_tip(&medium(&fake), &audit()).unwrap(), ROWS);
             let (mut writer, recovery) = open_writer(&fake).unwrap();

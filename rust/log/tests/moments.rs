@@ -37,7 +37,7 @@ fn row() -> impl Strategy<Value = RowDraft> {
 
 fn log(rows: &[RowDraft], max_bytes: u64) -> Fake {
     let fake = empty();
-    let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes }, true).unwrap();
+    let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes }).unwrap();
     for group in rows.chunks(5) {
         commit(&mut writer, group).unwrap();
     }

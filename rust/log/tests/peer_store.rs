@@ -74,7 +74,7 @@ fn a_copy_is_appended_to_and_still_verifies() {
     let audit = copy_audit(dir.path());
     let mut accept = |_: &Frame<'_>| Ok(());
     let policy = SegmentPolicy::default();
-    let (mut writer, recovery) = LogWriter::open(Arc::new(Os), audit.clone(), policy, true, &mut accept).unwrap();
+    let (mut writer, recovery) = LogWriter::open(Arc::new(Os), audit.clone(), policy, &mut accept).unwrap();
     assert!(recovery.adopted);
     assert_eq!(recovery.accepted, 424);
     for n in 0..3 {
@@ -83,7 +83,7 @@ fn a_copy_is_appended_to_and_still_verifies() {
     writer.commit(&mut |_| {}).unwrap();
     assert_eq!(writer.last_seq(), 427);
     drop(writer);
-    let (writer, recovery) = LogWriter::open(Arc::new(Os), audit.clone(), policy, false, &mut accept).unwrap();
+    let (writer, recovery) = LogWriter::open(Arc::new(Os), audit.clone(), policy, &mut accept).unwrap();
     assert!(!recovery.adopted && recovery.accepted == 0);
     assert_eq!(writer.last_seq(), 427);
     let log = LogReader::open(Arc::new(Os), audit).unwrap();

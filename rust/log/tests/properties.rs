@@ -39,7 +39,7 @@ fn any_log(seed: u64, groups: u64, bits: u64) -> (Files, Files) {
     let mut random = Random(seed);
     let fake = empty();
     let max_bytes = 1 << (9 + random.below(bits));
-    let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes }, true).unwrap();
+    let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes }).unwrap();
     let (mut n, mut month) = (0, 0);
     for _ in 0..groups {
         month += u64::from(random.below(10) == 0);
@@ -141,7 +141,7 @@ fn rows_of_every_size() {
 #[test]
 fn the_largest_row() {
     let fake = empty();
-    let (mut writer, _) = open_with(&fake, SegmentPolicy::default(), true).unwrap();
+    let (mut writer, _) = open_with(&fake, SegmentPolicy::default()).unwrap();
     let mut row = draft(2);
     let rest = 16_777_215 - row.seal(&cyberos_log::Digest::ZERO).unwrap().0.len() - r#","text":"""#.len();
     row.extra.insert("text".into(), Value::Str("x".repeat(rest)));
@@ -185,7 +185,7 @@ fn a_reader_keeps_up_with_every_change() {
     for seed in 0..10 {
         let mut random = Random(seed);
         let fake = empty();
-        let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes: 2_000 }, true).unwrap();
+        let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes: 2_000 }).unwrap();
         let mut reader = open_reader(&fake).unwrap();
         let mut n = 0;
         for _ in 0..40 {

@@ -52,7 +52,7 @@ fn two_writers_and_another_program_take_turns() {
     for seed in 0..30 {
         let mut random = Random(seed);
         let fake = empty();
-        let mut writers = [open_with(&fake, POLICY, true).unwrap().0, open_with(&fake, POLICY, true).unwrap().0];
+        let mut writers = [open_with(&fake, POLICY).unwrap().0, open_with(&fake, POLICY).unwrap().0];
         let (mut expected, mut month) = (Vec::new(), 0);
         let mut unseen = [Vec::new(), Vec::new()];
         for _ in 0..40 {
@@ -87,7 +87,7 @@ fn two_writers_and_another_program_take_turns() {
 #[test]
 fn refreshing_without_news_reads_the_tip_and_nothing_else() {
     let fake = empty();
-    let (mut writer, _) = open_with(&fake, POLICY, true).unwrap();
+    let (mut writer, _) = open_with(&fake, POLICY).unwrap();
     commit(&mut writer, &[draft(1)]).unwrap();
     fake.reset_counts();
     assert_eq!(catch_up(&mut writer), []);
@@ -98,7 +98,7 @@ fn refreshing_without_news_reads_the_tip_and_nothing_else() {
 #[test]
 fn a_refresh_forgets_what_was_staged() {
     let fake = empty();
-    let (mut first, _) = open_with(&fake, POLICY, true).unwrap();
+    let (mut first, _) = open_with(&fake, POLICY).unwrap();
     let (mut second, _) = open_writer(&fake).unwrap();
     first.stage(&draft(1)).unwrap();
     commit(&mut second, &[draft(2)]).unwrap();
@@ -110,7 +110,7 @@ fn a_refresh_forgets_what_was_staged() {
 #[test]
 fn a_writer_that_did_not_look_overwrites_nothing() {
     let fake = empty();
-    let (mut first, _) = open_with(&fake, POLICY, true).unwrap();
+    let (mut first, _) = open_with(&fake, POLICY).unwrap();
     let (mut second, _) = open_writer(&fake).unwrap();
     commit(&mut second, &[draft(1)]).unwrap();
     assert!(matches!(commit(&mut first, &[draft(2)]), Err(LogError::Corrupt { .. })));
@@ -127,7 +127,7 @@ fn a_writer_that_did_not_look_overwrites_nothing() {
 #[test]
 fn rows_of_another_program_become_durable_before_ours_rest_on_them() {
     let fake = empty();
-    let (mut writer, _) = open_with(&fake, POLICY, true).unwrap();
+    let (mut writer, _) = open_with(&fake, POLICY).unwrap();
     commit(&mut writer, &[draft(1)]).unwrap();
     let (seq, chain) = last_chain(&fake);
     let file = fake.open(&audit().join("current.binlog"), cyberos_log::medium::Open::Write).unwrap();
@@ -178,7 +178,7 @@ fn a_refresh_that_meets_damage_is_refused() {
     ];
     for (what, spoil) in spoils {
         let fake = empty();
-        let (mut writer, _) = open_with(&fake, SegmentPolicy::default(), true).unwrap();
+        let (mut writer, _) = open_with(&fake, SegmentPolicy::default()).unwrap();
         commit(&mut writer, &[draft(1), draft(2), draft(3)]).unwrap();
         spoil(&fake);
         let before = files(&fake);
@@ -194,7 +194,7 @@ fn a_refresh_that_meets_damage_is_refused() {
 #[test]
 fn a_torn_tail_of_another_program_is_moved_aside_by_a_refresh() {
     let fake = empty();
-    let (mut writer, _) = open_with(&fake, POLICY, true).unwrap();
+    let (mut writer, _) = open_with(&fake, POLICY).unwrap();
     commit(&mut writer, &[draft(1)]).unwrap();
     append_as_peer(&fake, b"\0\0\x01\x10torn", 1);
     let tail = writer.refresh(&mut |_| Ok(())).unwrap().tail.unwrap();
@@ -252,7 +252,7 @@ impl Medium for Raced {
 #[test]
 fn a_segment_sealed_while_a_reader_opens_is_not_missed() {
     let fake = empty();
-    let (mut writer, _) = open_with(&fake, POLICY, true).unwrap();
+    let (mut writer, _) = open_with(&fake, POLICY).unwrap();
     commit(&mut writer, &[draft(1), draft(2)]).unwrap();
     let raced = Raced { fake, then: std::sync::Mutex::new(Some(writer)) };
     let reader = LogReader::open(Arc::new(raced), audit()).unwrap();
@@ -265,7 +265,7 @@ fn a_segment_sealed_while_a_reader_opens_is_not_missed() {
 fn a_reader_sees_what_a_writer_appends_and_seals() {
     let fake = empty();
     let mut reader = open_reader(&fake).unwrap();
-    let (mut writer, _) = open_with(&fake, POLICY, true).unwrap();
+    let (mut writer, _) = open_with(&fake, POLICY).unwrap();
     for n in 1..40 {
         assert!(!reader.refresh().unwrap());
         commit(&mut writer, &[draft(n)]).unwrap();

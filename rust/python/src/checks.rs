@@ -6,7 +6,7 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use cyberos_log::log::verify::{self, Options, Report};
-use cyberos_log::log::{Agreement, HEAD, LogReader, TipState, check_head, check_peaks};
+use cyberos_log::log::{Agreement, HEAD, LogReader, PEAKS, check_head, check_peaks};
 use cyberos_log::medium::SharedMedium;
 use cyberos_log::objects::{Body, BodyReader};
 use cyberos_log::{Digest, LogError};
@@ -16,8 +16,6 @@ use crate::errors::{Fault, Result};
 
 /// How often progress is reported.
 const INTERVAL: Duration = Duration::from_millis(100);
-const PEAKS: &str = "audit/mmr/peaks.bin";
-const TIP: &str = "audit/tip";
 
 /// One thing that is not as it must be, or that is worth saying.
 #[pyclass(frozen, get_all, name = "Finding", module = "cyberos._native")]
@@ -146,11 +144,8 @@ impl Found {
         }
     }
 
-    /// Holds the tip, HEAD and the peaks against the log.
+    /// Holds HEAD and the peaks against the log.
     fn beside(&mut self, log: &LogReader) -> cyberos_log::Result<()> {
-        if log.tip_state() == TipState::Damaged {
-            self.find("tip", TIP, None, "neither of its two slots is whole".into());
-        }
         let head = check_head(log)?;
         self.agreement("head", HEAD, &head);
         if let Some(peaks) = &self.report.peaks {
@@ -162,7 +157,8 @@ impl Found {
 
     fn agreement(&mut self, check: &'static str, file: &str, agreement: &Agreement) {
         match agreement {
-            Agreement::Current => {}
+            // What is ahead says that rows are missing, which verifying the log has found.
+            Agreement::Current | Agreement::Ahead(_) => {}
             Agreement::Missing => self.note(check, file, "there is none; the next write makes it".into()),
             Agreement::Behind(seq) => {
                 self.note(check, file, format!("it stands at row {seq}; the next write brings it up to date"));

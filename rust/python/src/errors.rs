@@ -15,6 +15,7 @@ pyo3::import_exception!(cyberos.errors, CyberosError);
 pyo3::import_exception!(cyberos.errors, DiskFull);
 pyo3::import_exception!(cyberos.errors, IoFailure);
 pyo3::import_exception!(cyberos.errors, MemoryNotFound);
+pyo3::import_exception!(cyberos.errors, NetworkFileSystem);
 pyo3::import_exception!(cyberos.errors, PathRefused);
 pyo3::import_exception!(cyberos.errors, PreconditionFailed);
 pyo3::import_exception!(cyberos.errors, PurgeRefused);
@@ -72,6 +73,7 @@ pub fn exception(py: Python<'_>, error: LogError) -> PyErr {
             set(py, &raised, "file", file);
             set(py, &raised, "offset", offset);
             set(py, &raised, "seq", seq);
+            set(py, &raised, "hints", ("`cyberos doctor` says what is wrong and what can be done",));
             raised
         }
         LogError::Poisoned(_) => WriterPoisoned::new_err(message),
@@ -89,12 +91,24 @@ pub fn exception(py: Python<'_>, error: LogError) -> PyErr {
         LogError::Shared { path, shared_with } => {
             with(py, with(py, PurgeRefused::new_err(message), "path", path), "shared_with", shared_with)
         }
-        LogError::Busy { holder } => {
-            let message = if holder.is_empty() { message } else { format!("{message}: {holder}") };
-            with(py, StoreLocked::new_err(message), "holder", holder)
+        LogError::Busy { store, holder } => {
+            let raised = with(py, StoreLocked::new_err(message), "store", store.to_string_lossy());
+            let raised = with(py, raised, "hints", ("try again when it has finished",));
+            let raised = with(py, raised, "actor", holder.actor);
+            let raised = with(py, raised, "pid", holder.pid);
+            with(py, with(py, raised, "host", holder.host), "since", holder.since)
+        }
+        LogError::Network { store, .. } => {
+            let raised = with(py, NetworkFileSystem::new_err(message), "store", store.to_string_lossy());
+            let allowed = "or, where only one machine ever writes to it, allow it: \
+                \"allow_network_file_system\": true in manifest.json, for a new store `cyberos init --allow-network-file-system`";
+            with(py, raised, "hints", ("keep the store on a disk of this machine", allowed))
         }
         LogError::Refused(_) => PathRefused::new_err(message),
-        LogError::Unsupported(_) => UnsupportedStore::new_err(message),
+        LogError::Unsupported { store, version } => {
+            let raised = with(py, UnsupportedStore::new_err(message), "store", store.to_string_lossy());
+            with(py, with(py, raised, "format_version", version), "hints", ("install a newer cyberos",))
+        }
         _ => CyberosError::new_err(message),
     }
 }

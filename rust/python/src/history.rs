@@ -2,7 +2,7 @@
 
 use cyberos_log::history::{At, Entry, Filter, Older, Version, Walked};
 use cyberos_log::json::Value;
-use cyberos_log::log::{Damage, LogReader};
+use cyberos_log::log::{Damage, LogReader, TIP};
 use pyo3::prelude::*;
 
 use crate::errors::{BadArgument, CorruptLog};
@@ -126,10 +126,14 @@ impl From<Damage> for PyDamage {
 /// Returns what a reader of the log should be told about it. A torn tail was never acknowledged and is no damage.
 pub fn damages(log: &LogReader, met: Vec<Damage>) -> Vec<PyDamage> {
     let mut damages: Vec<_> = met.into_iter().filter(|damage| !damage.torn_tail).map(PyDamage::from).collect();
-    if log.is_short() {
-        let seq = log.last_seq() + 1;
-        let what = format!("row {seq} and later ones were acknowledged and are missing");
-        damages.push(PyDamage { file: "audit/tip".into(), offset: 0, seq, next_seq: None, what });
+    let seq = log.last_seq() + 1;
+    let mut more =
+        |file: &str, what| damages.push(PyDamage { file: file.into(), offset: 0, seq, next_seq: None, what });
+    if let Some(fault) = log.tip_state().fault() {
+        more(TIP, fault.to_owned());
+    }
+    if let Some(file) = log.short() {
+        more(file, format!("row {seq} and later ones were acknowledged and are missing"));
     }
     damages
 }

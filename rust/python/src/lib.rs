@@ -22,6 +22,9 @@ mod _native {
     #[expect(non_upper_case_globals, reason = "Python's spelling")]
     #[pymodule_export]
     const is_debug: bool = crate::build::IS_DEBUG;
+    /// The newest format of a store that is known.
+    #[pymodule_export]
+    const FORMAT_VERSION: u64 = cyberos_log::manifest::FORMAT;
     #[pymodule_export]
     use crate::checks::{PyFinding, PyReport};
     #[pymodule_export]
@@ -29,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::history::{PyDamage, PyEntry, PyVersion};
     #[pymodule_export]
-    use crate::reader::{Reader, store_format};
+    use crate::reader::{Reader, check_format, check_local};
     #[pymodule_export]
     use crate::repair::{Repair, plan_loss};
     #[pymodule_export]

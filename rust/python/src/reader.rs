@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use cyberos_log::Digest;
 use cyberos_log::history::{Chain, Query};
-use cyberos_log::json::Value;
-use cyberos_log::medium::{Medium, Os, SharedMedium};
+use cyberos_log::manifest;
+use cyberos_log::medium::{Os, SharedMedium};
 use cyberos_log::objects::{Body, BodyReader};
-use cyberos_log::{Digest, LogError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -16,20 +16,18 @@ use crate::errors::{BadArgument, Result};
 use crate::history::{PyDamage, PyEntry, PyVersion, at, damages, filters, walked};
 use crate::rows::{self, Marks};
 
-const MANIFEST: &str = "manifest.json";
-const MANIFEST_LIMIT: usize = 1 << 20;
-
-/// What the manifest of the store at `root` says of its format; `None` where there is no manifest or it does not say.
+/// Refuses the store at `root` where its format is a newer one. Everything else here that opens a store does so by itself.
 #[pyfunction]
-pub fn store_format(py: Python<'_>, root: PathBuf) -> Result<Option<u64>> {
-    let read = move || {
-        let mut path = root;
-        path.push(MANIFEST);
-        let bytes = Os.read_head(&path, MANIFEST_LIMIT).map_err(LogError::io("read", path))?;
-        let manifest = bytes.and_then(|bytes| Value::parse(&bytes).ok());
-        Ok::<_, LogError>(manifest.and_then(|manifest| manifest.get("format_version")?.as_int()?.try_into().ok()))
-    };
-    Ok(py.detach(read)?)
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
+pub fn check_format(root: PathBuf) -> Result<()> {
+    Ok(manifest::check_format(&Os, &root)?)
+}
+
+/// Refuses a folder that lies on a network file system.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
+pub fn check_local(folder: PathBuf) -> Result<()> {
+    Ok(manifest::check_local(&folder)?)
 }
 
 /// A store, open for reading. Takes no lock and never writes; looks at each call whether the log has changed.
@@ -53,7 +51,10 @@ impl Reader {
     #[new]
     fn new(py: Python<'_>, root: PathBuf) -> Result<Self> {
         let medium: SharedMedium = Arc::new(Os);
-        let chain = py.detach(|| Chain::open(&medium, &root))?;
+        let chain = py.detach(|| {
+            manifest::check_format(medium.as_ref(), &root)?;
+            Chain::open(&medium, &root)
+        })?;
         let log = Mutex::new(Log { chain, marks: Marks::default() });
         Ok(Self { medium, root, log, bodies: OnceLock::new() })
     }

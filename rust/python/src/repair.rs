@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use cyberos_log::Digest;
 use cyberos_log::log::{self, LossPlan};
+use cyberos_log::manifest::check_format;
 use cyberos_log::medium::{Os, SharedMedium};
 use cyberos_log::store::{self, Lock};
 use pyo3::prelude::*;
@@ -21,15 +22,15 @@ pub struct Repair(store::Repair);
 
 #[pymethods]
 impl Repair {
-    /// `patience` is in seconds; `lease` is what others are told about the holder of the lock.
+    /// `patience` is in seconds; `actor` is who mends.
     #[new]
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
-    #[pyo3(signature = (root, *, patience = 10.0, lease = ""))]
-    fn new(root: PathBuf, patience: f64, lease: &str) -> Result<Self> {
+    #[pyo3(signature = (root, *, patience = 10.0, actor = ""))]
+    fn new(root: PathBuf, patience: f64, actor: &str) -> Result<Self> {
         let patience =
             Duration::try_from_secs_f64(patience).map_err(|error| BadArgument::new_err(error.to_string()))?;
         let lock = Lock::open(&root, patience)?;
-        Ok(Self(store::Repair::new(Arc::new(Os), &root, lock, lease)))
+        Ok(Self(store::Repair::new(Arc::new(Os), &root, lock, actor)))
     }
 
     /// Writes the tip anew from a log that is whole from its start; returns its last row.
@@ -93,7 +94,11 @@ impl Repair {
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
 pub fn plan_loss(py: Python<'_>, root: PathBuf) -> Result<Option<Planned>> {
     let medium: SharedMedium = Arc::new(Os);
-    Ok(py.detach(|| log::plan_loss(&medium, &root.join("audit")))?.map(planned))
+    let plan = py.detach(|| {
+        check_format(medium.as_ref(), &root)?;
+        log::plan_loss(&medium, &root.join("audit"))
+    })?;
+    Ok(plan.map(planned))
 }
 
 fn planned(plan: LossPlan) -> Planned {

@@ -26,11 +26,11 @@ pub struct Survey {
     last_seq: u64,
     /// Each segment's file, first row and length.
     segments: Vec<(String, u64, u64)>,
-    /// `missing`, `damaged` or `valid`.
+    /// `missing` (another program keeps none), `lost`, `damaged` or `valid`.
     tip: &'static str,
     /// The last row that the tip acknowledges and the last that is known to be in the working files; `None` without a tip.
     acknowledged: Option<(u64, u64)>,
-    /// HEAD: `current`, `missing`, `behind` or `wrong`, and the row or what is wrong.
+    /// HEAD: `current`, `missing`, `behind`, `ahead` or `wrong`, and the row or what is wrong.
     head: (&'static str, String),
     /// A torn tail: file, offset and length.
     torn_tail: Option<(String, u64, u64)>,
@@ -48,7 +48,7 @@ pub struct Survey {
     kinds: Vec<(String, u64, u64)>,
     /// Purges: row, path, and whether there is a reason.
     purges: Vec<(u64, String, bool)>,
-    /// The Merkle peaks beside the log: `current`, `missing`, `behind` or `wrong`, and the row or what is wrong.
+    /// The Merkle peaks beside the log: `current`, `missing`, `behind`, `ahead` or `wrong`, and the row or what is wrong.
     peaks: (&'static str, String),
     /// The path index.
     path_index: Index,
@@ -95,6 +95,7 @@ impl From<surveys::Survey> for Survey {
         let surveys::Survey { report, tip, head, segments, derived } = found;
         let (tip, acknowledged) = match tip {
             TipState::Missing => ("missing", None),
+            TipState::Lost => ("lost", None),
             TipState::Damaged => ("damaged", None),
             TipState::Valid(tip) => ("valid", Some((tip.seq, tip.view_seq))),
         };
@@ -153,6 +154,7 @@ fn agreement(agreement: Agreement) -> (&'static str, String) {
         Agreement::Current => ("current", String::new()),
         Agreement::Missing => ("missing", String::new()),
         Agreement::Behind(seq) => ("behind", seq.to_string()),
+        Agreement::Ahead(seq) => ("ahead", seq.to_string()),
         Agreement::Wrong(what) => ("wrong", what),
     }
 }

@@ -70,24 +70,23 @@ impl Receipt {
 
 #[pymethods]
 impl Writer {
-    /// Opens the store at `root` after recovery; `lease` is what others are told about the holder of the lock. With
+    /// Opens the store at `root` after recovery; `actor` is who writes, of which others who wait are told. With
     /// `puts_files_off` working files are written only by `write_files` and `close`, once each.
     #[new]
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
-    #[pyo3(signature = (root, *, patience = 10.0, adopt = false, lease = "", max_segment_bytes = None, puts_files_off = false))]
+    #[pyo3(signature = (root, *, patience = 10.0, actor = "", max_segment_bytes = None, puts_files_off = false))]
     fn new(
         py: Python<'_>,
         root: PathBuf,
         patience: f64,
-        adopt: bool,
-        lease: &str,
+        actor: &str,
         max_segment_bytes: Option<u64>,
         puts_files_off: bool,
     ) -> Result<Self> {
         let patience =
             Duration::try_from_secs_f64(patience).map_err(|error| BadArgument::new_err(error.to_string()))?;
         let segments = max_segment_bytes.map_or_else(SegmentPolicy::default, |max_bytes| SegmentPolicy { max_bytes });
-        let options = Options { segments, patience, adopt, lease: lease.to_owned(), puts_files_off };
+        let options = Options { segments, patience, actor: actor.to_owned(), puts_files_off };
         let opened = py.detach(|| {
             let lock = Lock::open(&root, options.patience)?;
             store::Writer::open(Arc::new(Os), &root, lock, options)

@@ -3,11 +3,15 @@
 import fcntl
 import json
 import os
+import shutil
 import stat
 
 import pytest
 
+from cyberos import _native, config
+from cyberos.cli.main import COMMANDS
 from cyberos.core.writer import Writer
+from cyberos.errors import NetworkFileSystem
 from tests.conformance.naive import Log
 
 X = "memories/facts/x.md"
@@ -40,14 +44,119 @@ def test_a_store_that_is_not_there(cli, tmp_path, command):
     assert "cyberos init" in done.err
 
 
-@pytest.mark.parametrize("command", READING, ids=IDS)
-def test_a_store_of_a_newer_format(cli, filled, command):
-    (filled / "manifest.json").write_text('{"format_version": 2}')
+OTHERS = [
+    ["list", "--at", "1"],
+    ["doctor"],
+    ["doctor", "--repair"],
+    ["doctor", "--repair", "--accept-loss", "--yes"],
+    ["doctor", "--accept-loss", "--dry-run"],
+    ["acl", "explain", X],
+    ["protocol", "status"],
+    ["protocol", "approve", "APPROVE protocol change P22 §18"],
+    ["put", X, __file__],
+    ["move", X, "memories/y.md"],
+    ["delete", X],
+    ["restore", f"{X}@1"],
+]
+
+
+def content_of(store):
+    return {file: file.read_bytes() for file in store.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("version", ["2", "99999999999999999999999999"])
+@pytest.mark.parametrize("command", [*READING, *OTHERS], ids=" ".join)
+def test_a_store_of_a_newer_format(cli, filled, command, version):
+    (filled / "manifest.json").write_text(f'{{"format_version": {version}}}')
     (filled / "audit/current.binlog").write_bytes(b"who knows what this is")
+    (filled / ".lock").unlink()
+    before = content_of(filled)
     done = cli("--store", filled, *command)
     assert (done.code, done.out) == (9, "")
     assert "error[unsupported_store]" in done.err
     assert "install a newer cyberos" in done.err
+    assert content_of(filled) == before
+
+
+def test_every_command_that_opens_a_store_is_tried_on_one_of_a_newer_format():
+    assert {command[0] for command in READING + OTHERS} | {"init", "demo", "version"} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("gone", ["audit", "audit/current.binlog"])
+@pytest.mark.parametrize("command", [*READING, ["put", X, __file__]], ids=" ".join)
+def test_a_log_that_is_gone_is_no_empty_one(cli, filled, command, gone):
+    if gone == "audit":
+        shutil.rmtree(filled / gone)
+    else:
+        (filled / gone).unlink()
+        (filled / "audit/tip").unlink()
+    done = cli("--store", filled, *command)
+    assert (done.code, done.out) == (7, "")
+    assert "error[corrupt_log]: audit" in done.err
+    assert "`cyberos doctor` says" in done.err
+
+
+def test_a_new_store_has_an_empty_log(cli, store):
+    for command in (["history", X], ["list"], ["verify"], ["doctor"]):
+        assert (cli("--store", store, *command).code, cli("--store", store, *command).err) == (0, "")
+
+
+# What may become of the small files: their content, and what verifying and writing say then. Reading goes on.
+SMALL = {
+    ".lock": ([b"", b"{", b'{"pid": 1}', b"\xff" * 9000], 0, 0),
+    "HEAD": ([b"", b"x", bytes(7), bytes(9), bytes(9000)], 1, 0),
+    "audit/tip": ([b"", b"x", bytes(512), bytes(1024), b"CYBTIP1\n" + bytes(1016), b"\xff" * 9000], 1, 7),
+}
+
+
+@pytest.mark.parametrize("file", SMALL)
+@pytest.mark.parametrize("command", [*READING, ["put", X, __file__]], ids=" ".join)
+def test_a_small_file_that_is_garbled(cli, filled, command, file):
+    contents, verified, written = SMALL[file]
+    whole = cli("--store", filled, *command) if command[0] != "put" else None
+    for content in contents:
+        (filled / file).write_bytes(content)
+        done = cli("--store", filled, *command)
+        assert done.code == {"verify": verified, "put": written}.get(command[0], 0), content
+        if whole and command[0] != "verify":
+            assert done.out == whole.out
+        warned = file == "audit/tip" and command[0] in ("history", "list")
+        assert ("warning: audit/tip is damaged" in done.err) == warned, content
+
+
+def test_half_a_tip_is_a_tip(cli, filled):
+    tip = filled / "audit/tip"
+    whole = tip.read_bytes()
+    for at in range(0, 512, 5):
+        garbled = bytearray(whole)
+        # The slot with the newest tip is left: the other may be half written when a system goes down.
+        older = min((0, 512), key=lambda slot: int.from_bytes(whole[slot + 8 : slot + 16], "big"))
+        garbled[older + at] ^= 1
+        tip.write_bytes(garbled)
+        assert (cli("--store", filled, "verify").code, cli("--store", filled, "list").err) == (0, "")
+
+
+def test_a_lost_tip_is_said_by_what_lists_rows(cli, filled):
+    (filled / "audit/tip").unlink()
+    for command in (["history", X], ["history", "--all-paths"], ["list"]):
+        done = cli("--store", filled, *command)
+        assert done.code == 0
+        assert "warning: audit/tip is damaged at byte 0: the record of what was acknowledged is not there" in done.err
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_network_file_system_is_refused_unless_it_is_allowed(cli, tmp_path, monkeypatch, allowed):
+    def refuse(folder):
+        raise NetworkFileSystem(f"{folder} lies on a network file system", store=str(folder))
+
+    monkeypatch.setattr(_native, "check_local", refuse)
+    done = cli("init", tmp_path / "new" / "store", *(["--allow-network-file-system"] if allowed else []))
+    assert done.code == (0 if allowed else 4)
+    if allowed:
+        assert config.load(tmp_path / "new" / "store").allow_network_file_system
+    else:
+        assert "error[network_file_system]" in done.err
+        assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("command", READING, ids=IDS)

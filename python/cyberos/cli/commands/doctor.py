@@ -67,6 +67,9 @@ def _planned(plan: LossPlan | None) -> Iterator[str]:
         yield "the log is whole: there is nothing to give up"
         return
     yield f"{plan.file} at byte {plan.offset}: {output.printable(plan.reason)}"
+    if plan.to_seq < plan.from_seq:
+        yield "how many rows are lost is not known"
+        return
     yield f"rows {plan.from_seq} to {plan.to_seq} would leave the log; the files that hold them are kept"
     yield f"{plan.whole} of them are whole and would be recorded anew"
     for first, last in plan.lost:

@@ -25,6 +25,12 @@ impl Chain {
     /// Opens the log and the path index of the store at `root`. Never writes.
     pub fn open(medium: &SharedMedium, root: &Path) -> Result<Self> {
         let log = LogReader::open(medium.clone(), root.join("audit"))?;
+        log.require()?;
+        Self::over(log, medium, root)
+    }
+
+    /// Adds the path index to a log that is open, be it one that is gone.
+    pub fn over(log: LogReader, medium: &SharedMedium, root: &Path) -> Result<Self> {
         let index = IndexSet::open(medium.clone(), root.join("index").join("history"))?;
         let floor = log.start();
         let mut chain = Self { log, index, floor };
@@ -37,6 +43,7 @@ impl Chain {
         let log = self.log.refresh()?;
         // The index follows the log: while the log stands still, a fresher index would only repeat what is known.
         if log {
+            self.log.require()?;
             self.index.refresh()?;
             self.bind();
         }

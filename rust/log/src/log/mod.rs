@@ -12,11 +12,11 @@ mod writer;
 pub mod peaks;
 pub mod verify;
 
-pub use beside::{Agreement, HEAD, check_head, check_peaks, write_head};
+pub use beside::{Agreement, HEAD, PEAKS, check_head, check_peaks, write_head};
 pub use loss::{Kept, Loss, LossPlan, accept_loss, finish_loss, plan_loss};
 pub use reader::{End, LogReader, ReverseLog};
 pub use rebuild::rebuild_tip;
 pub use recovery::{Recovery, Tail};
 pub use scan::{Damage, Event, Position};
-pub use tip::{TipFile, TipState};
+pub use tip::{FILE as TIP, TipFile, TipState};
 pub use writer::{LogWriter, Mark, SegmentPolicy, Staged};

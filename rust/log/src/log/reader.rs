@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::beside::Known;
 use super::scan::Position;
 use super::tip::{self, TipState};
 use crate::error::{LogError, Result};
 use crate::format::frame::{HEADER, Header, MAX_PAYLOAD};
 use crate::format::tip::Tip;
+use crate::manifest::Manifest;
 use crate::medium::SharedMedium;
 use crate::segment::{ACTIVE, Batch, BatchReader, Frame, Reverse, Segments, Stop, find_last_frame};
 
@@ -30,20 +32,69 @@ pub struct LogReader {
     segments: Segments,
     tip: TipState,
     end: Option<End>,
-    short: bool,
+    /// The file that says that acknowledged rows are missing at the end.
+    short: Option<&'static str>,
     /// Version of the active segment when it was looked at.
     seen: Option<[u64; 4]>,
 }
 
 impl LogReader {
     /// Opens the log in `audit_dir`. Reads only the tip, the first header of each segment and what lies beyond the tip.
+    ///
+    /// A log that is not there can be opened, so that it can be looked at: see [`Self::require`].
     pub fn open(medium: SharedMedium, audit_dir: PathBuf) -> Result<Self> {
         let seen = seen(&medium, &audit_dir)?;
         let tip = tip::read(medium.as_ref(), &audit_dir)?;
+        // Read before the rows, which may become more meanwhile.
+        let known = match tip {
+            TipState::Valid(_) => None,
+            _ => Some(Known::read(medium.as_ref(), &audit_dir)?),
+        };
         let segments = Segments::open(medium, audit_dir)?;
-        let mut log = Self { segments, tip, end: None, short: false, seen };
+        let mut log = Self { segments, tip, end: None, short: None, seen };
+        if tip == TipState::Missing && log.should_have_tip()? {
+            log.tip = TipState::Lost;
+        }
         log.find_end()?;
+        if let Some(known) = known.filter(|known| known.seq > log.last_seq()) {
+            log.short = Some(known.file);
+        }
         Ok(log)
+    }
+
+    /// Whether this program has written the log: then it had a tip before its first row.
+    fn should_have_tip(&self) -> Result<bool> {
+        let (medium, dir) = (self.segments.medium(), self.segments.dir());
+        let objects = dir.join("objects");
+        let packs = medium.list(&objects).map_err(LogError::io("list", objects))?;
+        // Upstream keeps no bodies, and names no format.
+        let is_pack = |name: &String| Path::new(name).extension().is_some_and(|suffix| suffix == "pack");
+        if packs.iter().any(is_pack) {
+            return Ok(true);
+        }
+        Ok(!self.is_blank() && self.manifest()?.is_some_and(|manifest| manifest.format_version.is_some()))
+    }
+
+    fn manifest(&self) -> Result<Option<Manifest>> {
+        let dir = self.segments.dir();
+        Manifest::read(self.segments.medium().as_ref(), dir.parent().unwrap_or(dir))
+    }
+
+    /// Returns what is wrong where the log is gone: a store has a segment from the beginning, be it empty.
+    pub(super) fn gone(&self) -> Result<Option<LogError>> {
+        let gone = self.segments.is_missing()
+            && match self.tip {
+                TipState::Valid(tip) => tip.seq > 0,
+                TipState::Lost | TipState::Damaged => true,
+                // A folder without a manifest is no store yet.
+                TipState::Missing => self.manifest()?.is_some(),
+            };
+        Ok(gone.then(|| LogError::corrupt("audit", 0, Some(1), "the log is gone: no segment is there")))
+    }
+
+    /// Refuses a log that is gone, which would read as an empty one.
+    pub fn require(&self) -> Result<()> {
+        self.gone()?.map_or(Ok(()), Err)
     }
 
     /// Looks again; returns whether the log has changed since.
@@ -87,8 +138,8 @@ impl LogReader {
         self.segments.list().is_empty() && self.segments.unreadable().is_empty()
     }
 
-    /// Whether acknowledged rows are missing at the end.
-    pub fn is_short(&self) -> bool {
+    /// The file, relative to the store, that says that acknowledged rows are missing at the end; `None` where none says so.
+    pub fn short(&self) -> Option<&'static str> {
         self.short
     }
 
@@ -157,11 +208,11 @@ impl LogReader {
                 self.end = Some(self.roll_forward(End { place, offset: tip.offset, seq: tip.seq })?);
                 return Ok(());
             }
-            self.short = true;
+            self.short = Some(tip::FILE);
         }
         self.end = self.last_whole_frame()?;
         if self.end.is_some_and(|end| tip.is_some_and(|tip| end.seq >= tip.seq)) {
-            self.short = false;
+            self.short = None;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::beside::missing_rows;
 use super::recovery::{make_durable, roll_forward};
 use super::{End, LogReader, TipFile};
 use crate::error::{LogError, Result};
@@ -18,6 +19,7 @@ pub fn rebuild_tip(medium: &SharedMedium, audit_dir: &Path) -> Result<u64> {
     if log.tip_state().valid().is_some() {
         return Err(LogError::Refused("the tip can be read, and what it says is evidence".into()));
     }
+    log.require()?;
     if let Some(unreadable) = log.segments().unreadable().first() {
         return Err(LogError::corrupt(&unreadable.file, 0, None, &unreadable.what));
     }
@@ -25,6 +27,9 @@ pub fn rebuild_tip(medium: &SharedMedium, audit_dir: &Path) -> Result<u64> {
     let rolled = roll_forward(&log, start, Digest::ZERO, &mut |_| Ok(()))?;
     if let Some(damage) = rolled.damage.filter(|damage| !damage.torn_tail) {
         return Err(damage.error());
+    }
+    if let Some(known) = missing_rows(&log, rolled.end.seq)? {
+        return Err(known.error(rolled.end.seq));
     }
     let End { place, offset, seq } = rolled.end;
     make_durable(&log, start, rolled.end, false)?;

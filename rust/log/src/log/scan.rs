@@ -109,11 +109,9 @@ impl LogReader {
         });
         let torn_tail = last
             && !acknowledged
-            && match found {
-                // A whole frame with another number is no torn write: somebody wrote it there.
-                None => find_frame(segment, stop.offset, 1)?.is_none(),
-                Some(found) => self.only_in_flight(segment, stop.offset, found.offset)?,
-            };
+            // A whole frame with another number is no torn write: somebody wrote it there.
+            && find_frame(segment, stop.offset, 1)?.map(|any| any.offset) == found.map(|found| found.offset)
+            && found.map_or(Ok(true), |found| self.only_in_flight(segment, stop.offset, found.offset))?;
         let next = found.filter(|_| !torn_tail);
         Ok(Damage {
             file: segment.label(),

@@ -8,6 +8,8 @@ use crate::medium::{Medium, MediumFile, Open};
 
 /// Names of the file in `audit/`, and of the one it is made as.
 const NAME: &str = "tip";
+/// Its name in the store, for messages.
+pub const FILE: &str = "audit/tip";
 const TEMPORARY: &str = "tip.tmp";
 
 /// What the tip file says.
@@ -15,6 +17,8 @@ const TEMPORARY: &str = "tip.tmp";
 pub enum TipState {
     /// There is none: another program has written this log so far.
     Missing,
+    /// There is none, and this program has written the log: rows may be missing at its end unseen.
+    Lost,
     /// There is one and neither slot is whole.
     Damaged,
     /// The newest whole slot.
@@ -22,11 +26,22 @@ pub enum TipState {
 }
 
 impl TipState {
+    /// What is wrong with the file, in one clause, where it should say what is acknowledged and does not.
+    pub fn fault(self) -> Option<&'static str> {
+        match self {
+            Self::Lost => {
+                Some("the record of what was acknowledged is not there: rows may be missing at the end unseen")
+            }
+            Self::Damaged => Some("neither slot is whole: rows may be missing at the end unseen"),
+            Self::Missing | Self::Valid(_) => None,
+        }
+    }
+
     /// The tip, where there is one.
     pub fn valid(self) -> Option<Tip> {
         match self {
             Self::Valid(tip) => Some(tip),
-            Self::Missing | Self::Damaged => None,
+            Self::Missing | Self::Lost | Self::Damaged => None,
         }
     }
 }

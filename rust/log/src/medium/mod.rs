@@ -5,8 +5,10 @@
 
 #[cfg(any(test, feature = "testing"))]
 pub mod fake;
+mod network;
 mod os;
 
+pub use network::network_file_system;
 pub use os::Os;
 
 use std::io;

@@ -21,6 +21,8 @@ pub struct Segments {
     dir: PathBuf,
     list: Vec<Segment>,
     unreadable: Vec<Unreadable>,
+    /// Whether there is any file with a segment's name, be it empty.
+    any: bool,
 }
 
 /// A file that has a segment's name and in which no row can be found.
@@ -41,7 +43,7 @@ impl Segments {
             let Some(files) = open_all(medium.as_ref(), &dir, &names)? else { continue };
             if segment_names(medium.as_ref(), &dir)? == names {
                 let (list, unreadable) = arrange(files)?;
-                return Ok(Self { medium, dir, list, unreadable });
+                return Ok(Self { medium, dir, list, unreadable, any: !names.is_empty() });
             }
         }
         Err(LogError::NotFound(format!("the segments in {} move faster than they can be opened", dir.display())))
@@ -55,6 +57,11 @@ impl Segments {
     /// Files that should be segments and are not.
     pub fn unreadable(&self) -> &[Unreadable] {
         &self.unreadable
+    }
+
+    /// Whether there is no file that could hold a row, not even an empty one.
+    pub fn is_missing(&self) -> bool {
+        !self.any
     }
 
     /// The folder that holds them.

@@ -18,17 +18,17 @@ pub struct Repair {
     medium: SharedMedium,
     root: PathBuf,
     lock: Lock,
-    lease: String,
+    actor: String,
 }
 
 impl Repair {
-    /// `lease` is what others are told about the holder of the lock.
-    pub fn new(medium: SharedMedium, root: &Path, lock: Lock, lease: &str) -> Self {
-        Self { medium, root: root.to_path_buf(), lock, lease: lease.to_owned() }
+    /// `actor` is who mends: what others who wait for the lock are told.
+    pub fn new(medium: SharedMedium, root: &Path, lock: Lock, actor: &str) -> Self {
+        Self { medium, root: root.to_path_buf(), lock, actor: actor.to_owned() }
     }
 
     fn locked(&self) -> Result<LockGuard<'_>> {
-        self.lock.acquire(&self.lease)
+        self.lock.acquire(&self.actor)
     }
 
     fn audit(&self) -> PathBuf {

@@ -29,10 +29,8 @@ pub struct Options {
     pub segments: SegmentPolicy,
     /// How long to wait for another process's lock.
     pub patience: Duration,
-    /// Whether a log without a tip is another program's, to be taken over; else it is damage.
-    pub adopt: bool,
-    /// What others are told about the holder of the lock.
-    pub lease: String,
+    /// Who writes: what others who wait for the lock are told.
+    pub actor: String,
     /// Whether working files are written only by [`Writer::write_files`] and [`Writer::close`], once each: for imports.
     /// Whoever opens the store after a crash writes what is missing.
     pub puts_files_off: bool,
@@ -78,7 +76,7 @@ struct Queue {
 #[derive(Debug)]
 pub struct Writer {
     lock: Lock,
-    lease: String,
+    actor: String,
     queue: Mutex<Queue>,
     answered: Condvar,
     core: Mutex<Core>,
@@ -88,10 +86,9 @@ pub struct Writer {
 impl Writer {
     /// Opens the store at `root`, after recovery. Takes the lock for that and gives it back.
     pub fn open(medium: SharedMedium, root: &Path, lock: Lock, options: Options) -> Result<Self> {
-        let guard = lock.acquire(&options.lease)?;
+        let guard = lock.acquire(&options.actor)?;
         let audit = root.join("audit");
-        let (log, recovery) =
-            LogWriter::open(medium.clone(), audit.clone(), options.segments, options.adopt, &mut |_| Ok(()))?;
+        let (log, recovery) = LogWriter::open(medium.clone(), audit.clone(), options.segments, &mut |_| Ok(()))?;
         let (objects, index) = (audit.join("objects"), root.join("index").join("objects"));
         let bodies = BodyWriter::open(medium.clone(), objects, index)?;
         let chain = Chain::open(&medium, root)?;
@@ -112,9 +109,9 @@ impl Writer {
         };
         core.take_up(peaks)?;
         drop(guard);
-        let Options { lease, .. } = options;
+        let Options { actor, .. } = options;
         let (queue, answered) = (Mutex::default(), Condvar::new());
-        Ok(Self { lock, lease, queue, answered, core: Mutex::new(core), recovery })
+        Ok(Self { lock, actor, queue, answered, core: Mutex::new(core), recovery })
     }
 
     /// What opening found and did.
@@ -177,7 +174,7 @@ impl Writer {
 
     fn lead(&self, tickets: Vec<Ticket>) -> HashMap<u64, Answer> {
         let ids: Vec<u64> = tickets.iter().map(|ticket| ticket.id).collect();
-        let guard = match self.lock.acquire(&self.lease) {
+        let guard = match self.lock.acquire(&self.actor) {
             Ok(guard) => guard,
             Err(error) => return ids.into_iter().map(|id| (id, Err(error.again()))).collect(),
         };
@@ -205,7 +202,7 @@ impl Writer {
 
     /// Does something that is no group, under the lock and at the end of the log.
     fn alone(&self, work: impl FnOnce(&mut Core) -> Result<()>) -> Result<()> {
-        let guard = self.lock.acquire(&self.lease)?;
+        let guard = self.lock.acquire(&self.actor)?;
         let mut core = self.core();
         let result = core.catch_up_with_others().and_then(|()| work(&mut core));
         drop(core);

@@ -15,7 +15,8 @@ use std::path::Path;
 use crate::error::Result;
 use crate::history::Chain;
 use crate::log::verify::{Options, Report, verify};
-use crate::log::{Agreement, TipState, check_head, check_peaks};
+use crate::log::{Agreement, LogReader, TipState, check_head, check_peaks};
+use crate::manifest::check_format;
 use crate::medium::SharedMedium;
 
 /// Everything about one store.
@@ -48,7 +49,8 @@ pub struct Derived {
 
 /// Looks at the store at `root`. `progress` is called as that of [`verify`].
 pub fn survey(medium: &SharedMedium, root: &Path, progress: &(dyn Fn(u64) -> bool + Sync)) -> Result<Survey> {
-    let chain = Chain::open(medium, root)?;
+    check_format(medium.as_ref(), root)?;
+    let chain = Chain::over(LogReader::open(medium.clone(), root.join("audit"))?, medium, root)?;
     let log = chain.log();
     let report = verify(log, Options::default(), progress)?;
     let segments = log.segments().list().iter();
@@ -57,7 +59,7 @@ pub fn survey(medium: &SharedMedium, root: &Path, progress: &(dyn Fn(u64) -> boo
     let (tip, head) = (log.tip_state(), check_head(log)?);
     let rows_are_whole = report.findings.iter().all(|finding| finding.check == "tip");
     let derived = if rows_are_whole {
-        // A log without a tip is another program's, and its working files are that program's business.
+        // Without a tip of ours the log is another program's, and its working files are that program's business.
         let applied = tip.valid().map_or(u64::MAX, |tip| tip.view_seq);
         let rows = Rows::read(log, applied)?;
         let peaks = report.peaks.as_ref().map_or(Ok(Agreement::Current), |peaks| check_peaks(log, peaks))?;

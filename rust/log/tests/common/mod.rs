@@ -52,6 +52,15 @@ pub fn put_file(fake: &Fake, name: &str, bytes: &[u8]) {
     fake.sync_dir(&audit()).unwrap();
 }
 
+/// Makes the store one of ours, durably: a log in it that has no tip has lost it.
+pub fn sign(fake: &Fake) {
+    let root = audit().parent().unwrap().to_path_buf();
+    let file = fake.open(&root.join("manifest.json"), Open::Create).unwrap();
+    file.write_all_at(br#"{"format_version": 1}"#, 0).unwrap();
+    file.sync().unwrap();
+    fake.sync_dir(&root).unwrap();
+}
+
 /// What `audit/` holds now.
 pub fn files(fake: &Fake) -> Files {
     let names = fake.list(&audit()).unwrap();
@@ -79,13 +88,12 @@ pub fn open_reader(fake: &Fake) -> Result<LogReader> {
     LogReader::open(shared(fake), audit())
 }
 
-pub fn open_with(fake: &Fake, policy: SegmentPolicy, adopt: bool) -> Result<(LogWriter, Recovery)> {
-    LogWriter::open(shared(fake), audit(), policy, adopt, &mut |_| Ok(()))
+pub fn open_with(fake: &Fake, policy: SegmentPolicy) -> Result<(LogWriter, Recovery)> {
+    LogWriter::open(shared(fake), audit(), policy, &mut |_| Ok(()))
 }
 
-/// Opens a writer on a log that has a tip.
 pub fn open_writer(fake: &Fake) -> Result<(LogWriter, Recovery)> {
-    open_with(fake, SegmentPolicy::default(), false)
+    open_with(fake, SegmentPolicy::default())
 }
 
 /// Appends one group.
@@ -177,7 +185,7 @@ pub struct Sample {
 impl Sample {
     pub fn new(rows: u64) -> Self {
         let fake = empty();
-        let (mut writer, _) = open_with(&fake, SegmentPolicy::default(), true).unwrap();
+        let (mut writer, _) = open_with(&fake, SegmentPolicy::default()).unwrap();
         let (mut ends, mut tips) = (vec![0], vec![files(&fake)["tip"].clone()]);
         for n in 1..=rows {
             commit(&mut writer, &[draft(n)]).unwrap();

@@ -172,7 +172,7 @@ fn eight_threads_and_two_writers_lose_nothing() {
 }
 
 #[test]
-fn a_log_without_a_tip_that_ends_before_head_is_not_taken_over() {
+fn a_log_without_a_tip_that_ends_before_head_or_peaks_is_not_taken_over() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
     let writer = open(root);
@@ -181,12 +181,18 @@ fn a_log_without_a_tip_that_ends_before_head_is_not_taken_over() {
     }
     drop(writer);
     std::fs::remove_file(root.join("audit/tip")).unwrap();
+    std::fs::remove_dir_all(root.join("audit/objects")).unwrap();
     let log = root.join("audit/current.binlog");
     let whole = std::fs::read(&log).unwrap();
     std::fs::write(&log, &whole[..whole.len() - 10]).unwrap();
-    let refused = try_open(root).map(drop);
-    assert!(matches!(&refused, Err(LogError::Corrupt { file, .. }) if file == "HEAD"), "{refused:?}");
-    assert_eq!(std::fs::read(&log).unwrap().len(), whole.len() - 10, "nothing is cut off");
+    for evidence in ["HEAD", "audit/mmr/peaks.bin"] {
+        let refused = try_open(root).map(drop);
+        assert!(matches!(&refused, Err(LogError::Corrupt { file, .. }) if file == evidence), "{refused:?}");
+        assert_eq!(std::fs::read(&log).unwrap().len(), whole.len() - 10, "nothing is cut off");
+        if evidence == "HEAD" {
+            std::fs::write(root.join(evidence), 2_u64.to_le_bytes()).unwrap();
+        }
+    }
     std::fs::write(&log, &whole).unwrap();
     assert_eq!(try_open(root).unwrap().last_seq(), 3);
 }

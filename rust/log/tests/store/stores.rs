@@ -19,8 +19,7 @@ pub fn options() -> Options {
     Options {
         segments: SegmentPolicy { max_bytes: 3_000 },
         patience: Duration::from_secs(5),
-        adopt: true,
-        lease: "test".into(),
+        actor: "test".into(),
         puts_files_off: false,
     }
 }
@@ -51,14 +50,13 @@ pub fn fake() -> Fake {
     fake.copy()
 }
 
-/// Opens the store on a fake; only an empty log may lack its tip.
 pub fn on_fake(fake: &Fake) -> Result<Writer> {
     on_fake_with(fake, false)
 }
 
 /// As [`on_fake`]; working files may be put off until the writer closes.
 pub fn on_fake_with(fake: &Fake, puts_files_off: bool) -> Result<Writer> {
-    let options = Options { adopt: false, puts_files_off, ..options() };
+    let options = Options { puts_files_off, ..options() };
     Writer::open(Arc::new(fake.clone()), Path::new(ROOT), Lock::Free, options)
 }
 

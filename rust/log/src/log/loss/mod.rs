@@ -81,6 +81,10 @@ pub fn accept_loss(medium: &SharedMedium, audit_dir: &Path, actor: &str, ts_ns: 
     let Some(old) = read_old(&log, &mut |_| Ok(()))? else {
         return Err(LogError::Invalid("the log is whole: there is nothing to give up".into()));
     };
+    // The folder may have gone with everything in it.
+    let root = audit_dir.parent().unwrap_or(audit_dir);
+    let made = medium.create_dir_all(audit_dir).and_then(|()| medium.sync_dir(root));
+    made.map_err(LogError::io("create", audit_dir))?;
     let loss = rewrite::prepare(&log, old, actor, ts_ns)?;
     finish_loss(medium, audit_dir)?;
     Ok(loss)

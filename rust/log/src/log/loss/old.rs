@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::LossPlan;
 use crate::error::{LogError, Result};
 use crate::hash::Digest;
+use crate::log::beside::missing_rows;
 use crate::log::recovery::{check_link, check_tip};
 use crate::log::{Event, LogReader};
 use crate::row::{Row, RowDraft};
@@ -48,6 +49,9 @@ pub(super) fn read_old(log: &LogReader, whole: &mut dyn FnMut(&Whole<'_>) -> Res
     if let Some(unreadable) = log.segments().unreadable().first() {
         reading.breaks(&LogError::corrupt(&unreadable.file, 0, None, &unreadable.what));
     }
+    if let Some(error) = log.gone()? {
+        reading.breaks(&error);
+    }
     if let Some(tip) = log.tip() {
         reading.reach = reading.reach.max(if reading.broken.is_some() { tip.seq } else { 0 });
         if reading.broken.is_none()
@@ -56,6 +60,10 @@ pub(super) fn read_old(log: &LogReader, whole: &mut dyn FnMut(&Whole<'_>) -> Res
             reading.reach = tip.seq;
             reading.breaks(&error);
         }
+    }
+    if let Some(known) = missing_rows(log, reading.last.max(reading.reach).max(reading.good.seq))? {
+        reading.breaks(&known.error(reading.good.seq));
+        reading.reach = reading.reach.max(known.seq);
     }
     Ok(reading.finish())
 }

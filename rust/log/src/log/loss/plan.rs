@@ -7,7 +7,7 @@ use crate::error::{LogError, Result};
 use crate::format::tip::{SLOT, Tip};
 use crate::hash::Digest;
 use crate::json::Value;
-use crate::log::{TipFile, TipState, tip};
+use crate::log::{HEAD, TipFile, TipState, tip, write_head};
 use crate::medium::{Medium, Open, SharedMedium};
 
 /// The plan, in `audit/`.
@@ -62,12 +62,23 @@ pub fn finish_loss(medium: &SharedMedium, audit_dir: &Path) -> Result<u64> {
         // The peaks are the old log's; nothing tells them from this one's.
         let peaks = audit_dir.join("mmr").join("peaks.bin");
         medium.remove(&peaks).map_err(LogError::io("remove", peaks))?;
+        set_head(medium.as_ref(), audit_dir, new.seq)?;
         TipFile::create(medium.as_ref(), audit_dir, new)?;
     }
     let path = audit_dir.join(PLAN);
     medium.remove(&path).map_err(LogError::io("remove", &path))?;
     medium.sync_dir(audit_dir).map_err(LogError::io("sync", audit_dir))?;
     Ok(first)
+}
+
+/// Takes HEAD, where there is one, back to the new end, durably: ahead of the log it would say that rows are missing.
+fn set_head(medium: &dyn Medium, audit_dir: &Path, seq: u64) -> Result<()> {
+    let root = audit_dir.parent().unwrap_or(audit_dir);
+    if !exists(medium, root, HEAD)? {
+        return Ok(());
+    }
+    write_head(medium, root, seq)?;
+    medium.sync_one(&root.join(HEAD)).map_err(LogError::io("sync", root.join(HEAD)))
 }
 
 fn exists(medium: &dyn Medium, dir: &Path, name: &str) -> Result<bool> {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{TipState, recovery};
+use super::super::{beside, recovery, tip};
 use super::{Checked, Damage, Finding, LogReader, Options, Part, Peaks, Report};
-use crate::error::Result;
+use crate::error::{LogError, Result};
 use crate::hash::Digest;
 
 /// Puts the parts in order and checks what joins them.
@@ -18,6 +18,8 @@ pub(super) struct Joiner<'l> {
     previous: Option<Digest>,
     peaks: Option<Peaks>,
     report: Report,
+    /// Whether the log has ended with a torn tail: what is behind it was never acknowledged.
+    ended: bool,
 }
 
 impl<'l> Joiner<'l> {
@@ -42,6 +44,7 @@ impl<'l> Joiner<'l> {
             previous: Some(Digest::ZERO),
             peaks,
             report,
+            ended: false,
         }
     }
 
@@ -50,6 +53,7 @@ impl<'l> Joiner<'l> {
         while let Some(part) = self.waiting.remove(&self.next_order) {
             self.next_order += 1;
             match part {
+                _ if self.ended => {}
                 Part::Rows(checked) => self.rows(checked),
                 Part::Damage(damage) => self.damage(damage),
             }
@@ -58,6 +62,7 @@ impl<'l> Joiner<'l> {
 
     pub(super) fn finish(mut self) -> Result<Report> {
         self.check_segments()?;
+        self.check_end()?;
         self.check_tip();
         self.report.peaks = self.peaks;
         Ok(self.report)
@@ -72,8 +77,19 @@ impl<'l> Joiner<'l> {
     }
 
     fn rows(&mut self, checked: Checked) {
-        let Checked { rows, bytes, first_seq: seq, frames, file, offset, prev_chain, last, stretch, findings } =
-            checked;
+        let Checked {
+            rows,
+            bytes,
+            first_seq: seq,
+            frames,
+            file,
+            offset,
+            prev_chain,
+            last,
+            stretch,
+            findings,
+            torn_tail,
+        } = checked;
         if seq != self.next_seq {
             let what = format!("row {} should follow here", self.next_seq);
             self.find(Finding { check: "order", file: file.clone(), offset, seq, what });
@@ -100,11 +116,15 @@ impl<'l> Joiner<'l> {
                 peaks.push_subtree(height, root);
             }
         }
+        if let Some(damage) = torn_tail {
+            self.damage(*damage);
+        }
     }
 
     fn damage(&mut self, damage: Damage) {
         if damage.torn_tail {
             self.report.torn_tail = Some(damage);
+            self.ended = true;
             return;
         }
         self.peaks = None;
@@ -130,15 +150,34 @@ impl<'l> Joiner<'l> {
         Ok(())
     }
 
+    /// Looks for what says that the log had more rows. A damaged row may be all there is to that.
+    fn check_end(&mut self) -> Result<()> {
+        let mut missing = self.log.gone()?;
+        let last = self.report.last.map_or(0, |(seq, _)| seq);
+        if self.report.findings.is_empty() && missing.is_none() && !self.is_short_of_tip() {
+            missing = beside::missing_rows(self.log, last)?.map(|known| known.error(last));
+        }
+        if let Some(LogError::Corrupt { file, offset, what, .. }) = missing {
+            self.peaks = None;
+            self.find(Finding { check: "missing", file, offset, seq: last + 1, what });
+        }
+        Ok(())
+    }
+
+    fn is_short_of_tip(&self) -> bool {
+        self.log.tip().is_some() && self.log.short().is_some()
+    }
+
     fn check_tip(&mut self) {
-        let (seq, what) = match self.log.tip_state() {
-            TipState::Missing => return,
-            TipState::Damaged => (0, "neither slot is whole".to_owned()),
-            TipState::Valid(tip) => match recovery::check_tip(self.log, &tip) {
+        let state = self.log.tip_state();
+        let (seq, what) = match (state.fault(), state.valid()) {
+            (Some(fault), _) => (0, fault.to_owned()),
+            (None, None) => return,
+            (None, Some(tip)) => match recovery::check_tip(self.log, &tip) {
                 Ok(_) => return,
                 Err(error) => (tip.seq, error.to_string()),
             },
         };
-        self.find(Finding { check: "tip", file: "audit/tip".into(), offset: 0, seq, what });
+        self.find(Finding { check: "tip", file: tip::FILE.into(), offset: 0, seq, what });
     }
 }

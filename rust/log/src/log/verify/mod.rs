@@ -3,18 +3,19 @@
 //! Threads take turns reading batches of whole frames and check them apart; what joins one batch to the next (numbers, links,
 //! subtrees) is checked when the results are put in order.
 
+mod batch;
 mod join;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use self::batch::{Checked, Checker};
 use self::join::Joiner;
-use super::peaks::{Peaks, Stretch, leaf};
+use super::peaks::Peaks;
 use super::scan::Damage;
 use super::{LogReader, Position};
 use crate::error::Result;
 use crate::hash::Digest;
-use crate::row::Row;
 use crate::segment::{Batch, BatchReader};
 
 /// One thing that is not as it must be.
@@ -76,6 +77,7 @@ impl Default for Options {
 pub fn verify(log: &LogReader, options: Options, progress: &(dyn Fn(u64) -> bool + Sync)) -> Result<Report> {
     let feeder = Mutex::new(Feeder::new(log)?);
     let joiner = Mutex::new(Joiner::new(log, options));
+    let checker = Checker::new(log, options.with_peaks);
     let rows = AtomicU64::new(0);
     let work = || -> Result<()> {
         let mut batch = Batch::default();
@@ -83,11 +85,11 @@ pub fn verify(log: &LogReader, options: Options, progress: &(dyn Fn(u64) -> bool
             let Some((order, item)) = feeder.lock().unwrap_or_else(PoisonError::into_inner).next(&mut batch)? else {
                 return Ok(());
             };
-            let checked = match item {
-                Item::Batch(file) => Part::Rows(check_batch(&batch, &file, options.with_peaks)),
+            let part = match item {
+                Item::Batch(place) => Part::Rows(checker.check(&batch, place)?),
                 Item::Damage(damage) => Part::Damage(damage),
             };
-            joiner.lock().unwrap_or_else(PoisonError::into_inner).add(order, checked);
+            joiner.lock().unwrap_or_else(PoisonError::into_inner).add(order, part);
             let total = rows.fetch_add(batch.len() as u64, Ordering::Relaxed) + batch.len() as u64;
             if !progress(total) {
                 return Err(crate::error::LogError::Interrupted);
@@ -106,7 +108,8 @@ pub fn verify(log: &LogReader, options: Options, progress: &(dyn Fn(u64) -> bool
 }
 
 enum Item {
-    Batch(String),
+    /// Place of the segment that the batch is from.
+    Batch(usize),
     Damage(Damage),
 }
 
@@ -136,7 +139,7 @@ impl<'l> Feeder<'l> {
         loop {
             let Some(reader) = &mut self.reader else { return Ok(None) };
             let stop = reader.read(batch)?;
-            let file = reader.segment().label();
+            let place = self.place;
             if let Some(stop) = stop {
                 let damage = self.log.damage_at(reader.segment(), self.place, stop)?;
                 let segment = reader.segment().clone();
@@ -150,7 +153,7 @@ impl<'l> Feeder<'l> {
                 self.pending = Some(damage);
             }
             if !batch.is_empty() {
-                return Ok(Some((self.order, Item::Batch(file))));
+                return Ok(Some((self.order, Item::Batch(place))));
             }
             self.open_next()?;
         }
@@ -168,81 +171,4 @@ impl<'l> Feeder<'l> {
 enum Part {
     Rows(Checked),
     Damage(Damage),
-}
-
-/// What one batch says by itself.
-struct Checked {
-    rows: u64,
-    bytes: u64,
-    /// Number of the first frame, and how many frames there are, whole or not.
-    first_seq: u64,
-    frames: u64,
-    file: String,
-    offset: u64,
-    /// What the first row continues, where it can be read.
-    prev_chain: Option<Digest>,
-    last: Option<(u64, Digest)>,
-    /// Complete subtrees of the Merkle tree within the batch.
-    stretch: Stretch,
-    findings: Vec<Finding>,
-}
-
-fn check_batch(batch: &Batch, file: &str, with_peaks: bool) -> Checked {
-    let mut out = Checked {
-        rows: 0,
-        bytes: batch.bytes().len() as u64,
-        first_seq: batch.first_seq().unwrap_or(0),
-        frames: batch.len() as u64,
-        file: file.into(),
-        offset: batch.start(),
-        prev_chain: None,
-        last: None,
-        stretch: Stretch::new(batch.first_seq().map_or(0, |seq| seq - 1)),
-        findings: Vec::new(),
-    };
-    let mut chain: Option<Digest> = None;
-    for frame in batch.frames() {
-        let mut find = |check, offset, seq, what: String| {
-            out.findings.push(Finding { check, file: file.into(), offset, seq, what });
-        };
-        let frame = match frame {
-            Ok(frame) => frame,
-            Err(stop) => {
-                find("frame", stop.offset, stop.expected_seq, stop.what.into());
-                chain = None;
-                out.last = None;
-                continue;
-            }
-        };
-        let seq = frame.header.seq;
-        out.rows += 1;
-        if with_peaks {
-            out.stretch.push(leaf(frame.payload));
-        }
-        let row = match Row::parse(frame.payload) {
-            Ok(row) => row,
-            Err(error) => {
-                find("canonical", frame.offset, seq, error.to_string());
-                chain = None;
-                out.last = None;
-                continue;
-            }
-        };
-        if row.ts_ns() != frame.header.ts_ns {
-            find("time", frame.offset, seq, "the header's time is not the payload's".into());
-        }
-        if !row.chain_is_right() {
-            find("chain", frame.offset, seq, "the chain does not match the payload".into());
-        }
-        match chain {
-            Some(previous) if previous != row.prev_chain() => {
-                find("link", frame.offset, seq, "prev_chain is not the chain of the row before".into());
-            }
-            None if out.first_seq == seq => out.prev_chain = Some(row.prev_chain()),
-            _ => {}
-        }
-        chain = Some(row.chain());
-        out.last = Some((seq, row.chain()));
-    }
-    out
 }

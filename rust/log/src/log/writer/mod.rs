@@ -4,8 +4,9 @@ mod append;
 
 use std::path::{Path, PathBuf};
 
+use super::beside::missing_rows;
 use super::recovery::{Rolled, check_tip, make_durable, roll_forward, set_aside};
-use super::{End, LogReader, Recovery, TipFile, TipState, beside};
+use super::{End, LogReader, Recovery, TipFile, tip};
 use crate::error::{LogError, Result};
 use crate::format::frame;
 use crate::format::tip::Tip;
@@ -87,38 +88,37 @@ pub struct LogWriter {
 
 impl LogWriter {
     /// Opens the log in `audit_dir`, after recovery. Costs as much as lies beyond the tip, never as much as the log is long,
-    /// except for the first time on a log that another program wrote (`adopt`), which is checked from its start.
-    ///
-    /// Without `adopt` a missing tip is damage like an unreadable one.
+    /// except for the first time on a log that another program wrote, which is checked from its start.
     pub fn open(
         medium: SharedMedium,
         audit_dir: PathBuf,
         policy: SegmentPolicy,
-        adopt: bool,
         visit: &mut dyn FnMut(&Frame<'_>) -> Result<()>,
     ) -> Result<(Self, Recovery)> {
         let log = LogReader::open(medium.clone(), audit_dir.clone())?;
-        let (start, chain, view_seq) = match log.tip_state() {
-            TipState::Valid(tip) => (check_tip(&log, &tip)?, tip.chain, tip.view_seq),
-            TipState::Missing if adopt || log.is_blank() => (End { place: 0, offset: 0, seq: 0 }, Digest::ZERO, 0),
-            TipState::Missing => return Err(LogError::corrupt("audit/tip", 0, None, "the file is missing")),
-            TipState::Damaged => return Err(LogError::corrupt("audit/tip", 0, None, "neither slot is whole")),
+        let state = log.tip_state();
+        if let Some(fault) = state.fault() {
+            return Err(LogError::corrupt(tip::FILE, 0, None, fault));
+        }
+        log.require()?;
+        let (start, chain, view_seq) = match state.valid() {
+            Some(tip) => (check_tip(&log, &tip)?, tip.chain, tip.view_seq),
+            None => (End { place: 0, offset: 0, seq: 0 }, Digest::ZERO, 0),
         };
         if let Some(unreadable) = log.segments().unreadable().first() {
             return Err(LogError::corrupt(&unreadable.file, 0, None, &unreadable.what));
         }
-        let adopted = log.tip_state() == TipState::Missing;
+        let adopted = state.valid().is_none();
         let rolled = roll_forward(&log, start, chain, visit)?;
-        if adopted && let Some(head) = beside::head(&log)?.filter(|&head| head > rolled.end.seq) {
-            // Without a tip nothing else remembers the rows that are missing.
-            let what = format!("it says {head}, and the log ends with row {}", rolled.end.seq);
-            return Err(LogError::corrupt(beside::HEAD, 0, Some(rolled.end.seq + 1), what));
+        let damage = rolled.damage.as_ref();
+        if let Some(damage) = damage.filter(|damage| !damage.torn_tail) {
+            return Err(damage.error());
+        }
+        if let Some(known) = missing_rows(&log, rolled.end.seq)? {
+            return Err(known.error(rolled.end.seq));
         }
         let mut recovery = Recovery { accepted: rolled.end.seq - start.seq, adopted, tail: None };
-        if let Some(damage) = &rolled.damage {
-            if !damage.torn_tail {
-                return Err(damage.error());
-            }
+        if let Some(damage) = damage {
             recovery.tail = Some(set_aside(medium.as_ref(), &audit_dir, damage)?);
         }
         let restarted = log.tip().is_some_and(|tip| tip.boot != 0 && tip.boot != medium.boot());
@@ -183,7 +183,7 @@ impl LogWriter {
         let generation = self.tip.generation();
         let tip = self.tip.reread()?;
         if tip.valid().is_none() {
-            return Err(LogError::corrupt("audit/tip", 0, None, "neither slot is whole"));
+            return Err(LogError::corrupt(tip::FILE, 0, None, "neither slot is whole"));
         }
         if self.is_where_left()? && self.tip.generation() == generation {
             return Ok(Recovery::default());
