@@ -5,12 +5,15 @@ mod common;
 
 use std::path::Path;
 
-use common::{Files, Sample, audit, check, files, install, open_reader, open_writer, put_file, shared, sign};
+use common::{
+    Files, Sample, audit, check, commit, draft, empty, files, install, open_reader, open_with, open_writer, put_file,
+    shared, sign,
+};
 use cyberos_log::LogError;
 use cyberos_log::format::tip::{SLOT, Tip};
 use cyberos_log::history::Chain;
-use cyberos_log::log::plan_loss;
 use cyberos_log::log::verify::{Finding, Report};
+use cyberos_log::log::{Agreement, SegmentPolicy, check_head, check_peaks, plan_loss};
 use cyberos_log::medium::fake::Fake;
 use cyberos_log::medium::{Medium, Open, SharedMedium};
 use cyberos_log::survey::survey;
@@ -141,6 +144,27 @@ fn same_boot(fake: &Fake, tip: &[u8]) -> Fake {
     let slot = |slot| Tip::decode(slot).map_or([0; SLOT], |tip| Tip { boot, ..tip }.encode());
     put_file(fake, "tip", &tip.chunks(SLOT).flat_map(slot).collect::<Vec<_>>());
     fake.clone()
+}
+
+/// HEAD and the peaks are read after the rows, and may know more of them by then.
+#[test]
+fn what_is_appended_while_the_log_is_verified_is_not_missing() {
+    let fake = empty();
+    let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes: 1 }).unwrap();
+    commit(&mut writer, &[draft(1)]).unwrap();
+    let log = open_reader(&fake).unwrap();
+    // Into a segment of its own, which the reader has not seen.
+    commit(&mut writer, &[draft(2)]).unwrap();
+    let all = check(&open_reader(&fake).unwrap());
+    all.peaks.as_ref().unwrap().write(&fake, &audit()).unwrap();
+    write_head(&fake, 2);
+    let report = check(&log);
+    assert_eq!((report.rows, report.findings), (1, vec![]));
+    assert_eq!(check_head(&log).unwrap(), Agreement::Current);
+    assert_eq!(check_peaks(&log, report.peaks.as_ref().unwrap()).unwrap(), Agreement::Current);
+    write_head(&fake, 3);
+    assert_eq!(check(&log).findings[0].check, "missing");
+    assert_eq!(check_head(&log).unwrap(), Agreement::Ahead(3));
 }
 
 #[test]
