@@ -17,6 +17,11 @@ pub fn leaf(payload: &[u8]) -> Digest {
     Digest::of(&[&[0], payload])
 }
 
+/// Hash of one payload as a leaf, and of another message.
+pub fn leaf_and(payload: &[u8], other: &[&[u8]]) -> [Digest; 2] {
+    Digest::of_two(&[&[0], payload], other)
+}
+
 /// Hash of two subtrees (RFC 6962, 2.1).
 pub fn node(left: &Digest, right: &Digest) -> Digest {
     Digest::of(&[&[1], &left.0, &right.0])
@@ -118,37 +123,36 @@ impl Peaks {
     }
 }
 
-/// The complete subtrees over consecutive leaves, which need not begin with the tree's first leaf.
-#[derive(Debug)]
-pub struct Stretch {
-    next: u64,
-    subtrees: Vec<(u32, Digest)>,
+/// Returns the complete subtrees over consecutive leaves, the first of which stands behind `before` others, as
+/// `(height, root)`, left to right.
+pub fn subtrees(before: u64, leaves: Vec<Digest>) -> Vec<(u32, Digest)> {
+    // A node whose sibling lies outside is the root of a subtree: at either edge at most one of each height.
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let (mut first, mut level) = (before, leaves);
+    for height in 0.. {
+        let mut nodes = level.as_slice();
+        if first % 2 == 1
+            && let Some((outer, rest)) = nodes.split_first()
+        {
+            left.push((height, *outer));
+            nodes = rest;
+        }
+        let (pairs, outer) = nodes.as_chunks::<2>();
+        right.extend(outer.iter().map(|outer| (height, *outer)));
+        if pairs.is_empty() {
+            break;
+        }
+        first = first.div_ceil(2);
+        level = parents(pairs);
+    }
+    left.into_iter().chain(right.into_iter().rev()).collect()
 }
 
-impl Stretch {
-    /// A stretch that begins behind the first `before` leaves.
-    pub fn new(before: u64) -> Self {
-        Self { next: before, subtrees: Vec::new() }
-    }
-
-    /// Adds one leaf.
-    pub fn push(&mut self, leaf: Digest) {
-        self.next += 1;
-        let (mut height, mut right) = (0, leaf);
-        // A subtree is complete where its end is a multiple of its size; its left half may lie before the stretch.
-        while self.next.trailing_zeros() > height
-            && let Some((_, left)) = self.subtrees.pop_if(|(left, _)| *left == height)
-        {
-            right = node(&left, &right);
-            height += 1;
-        }
-        self.subtrees.push((height, right));
-    }
-
-    /// The subtrees as `(height, root)`, left to right.
-    pub fn subtrees(&self) -> &[(u32, Digest)] {
-        &self.subtrees
-    }
+/// Hashes pairs of siblings.
+fn parents(pairs: &[[Digest; 2]]) -> Vec<Digest> {
+    let (twos, rest) = pairs.as_chunks::<2>();
+    let twos = twos.iter().flat_map(|[[a, b], [c, d]]| Digest::of_two(&[&[1], &a.0, &b.0], &[&[1], &c.0, &d.0]));
+    twos.chain(rest.iter().map(|[left, right]| node(left, right))).collect()
 }
 
 #[cfg(test)]
@@ -208,13 +212,12 @@ mod tests {
             for second in first..hashes.len() {
                 let (mut by_leaf, mut by_stretch) = (Peaks::default(), Peaks::default());
                 for part in [&hashes[..first], &hashes[first..second], &hashes[second..]] {
-                    let mut stretch = Stretch::new(by_stretch.leaves());
                     for &hash in part {
                         by_leaf.push(hash);
-                        stretch.push(hash);
                     }
-                    assert!(stretch.subtrees().len() <= 2 * 7, "no more than the edges need");
-                    for &(height, root) in stretch.subtrees() {
+                    let subtrees = subtrees(by_stretch.leaves(), part.to_vec());
+                    assert!(subtrees.len() <= 2 * 7, "no more than the edges need");
+                    for (height, root) in subtrees {
                         by_stretch.push_subtree(height, root);
                     }
                 }

@@ -107,12 +107,16 @@ impl<'a> Row<'a> {
         self.ts_ns
     }
 
+    /// Returns the message whose hash `chain` is: the payload without `chain`'s digits, and `prev_chain`, in parts.
+    pub fn chain_message(&self) -> [&[u8]; 3] {
+        let before = self.payload.get(..self.chain_at).unwrap_or_default();
+        let after = self.payload.get(self.chain_at + 64..).unwrap_or_default();
+        [before, after, &self.prev_chain.0]
+    }
+
     /// Whether `chain` is the hash of this payload.
     pub fn chain_is_right(&self) -> bool {
-        match (self.payload.get(..self.chain_at), self.payload.get(self.chain_at + 64..)) {
-            (Some(before), Some(after)) => Digest::of(&[before, after, &self.prev_chain.0]) == self.chain,
-            _ => false,
-        }
+        Digest::of(&self.chain_message()) == self.chain
     }
 }
 

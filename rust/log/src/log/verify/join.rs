@@ -86,7 +86,7 @@ impl<'l> Joiner<'l> {
             offset,
             prev_chain,
             last,
-            stretch,
+            subtrees,
             findings,
             torn_tail,
         } = checked;
@@ -112,7 +112,7 @@ impl<'l> Joiner<'l> {
         self.next_seq = seq + frames;
         self.report.last = last.or(self.report.last);
         if let Some(peaks) = &mut self.peaks {
-            for &(height, root) in stretch.subtrees() {
+            for (height, root) in subtrees {
                 peaks.push_subtree(height, root);
             }
         }
