@@ -4,6 +4,7 @@ mod chain;
 mod entry;
 mod filter;
 mod lag;
+mod lineage;
 mod memory;
 mod rows;
 mod state;

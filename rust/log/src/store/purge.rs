@@ -6,43 +6,44 @@ use std::ops::ControlFlow;
 use super::writer::Core;
 use crate::error::Result;
 use crate::hash::Digest;
-use crate::history::Next;
-use crate::json::Value;
 use crate::log::Event;
+use crate::objects::Body;
 use crate::row::{Row, Touch};
 
 impl Core {
-    /// Every version that the history of `path` names, newest first: also those under former names.
+    /// Every version that a purge of `path` covers, if it is done now.
     pub(super) fn lineage(&mut self, path: &str) -> Result<Vec<Digest>> {
         self.chain.refresh()?;
-        let mut versions = Vec::new();
-        self.chain.walk(path, true, u64::MAX, &mut |step| {
-            if matches!(step.touch, Touch::Write | Touch::MoveTo | Touch::Delete) {
-                versions.extend(Digest::from_hex(step.row.content_sha256().as_bytes()));
-            }
-            Ok(Next::ContentOnly)
-        })?;
-        Ok(versions)
+        self.chain.lineage(path, u64::MAX)
     }
 
-    /// The versions that the newest purge of `path` covers, for carrying it out again.
-    pub(super) fn lineage_at_purge(&mut self, path: &str) -> Result<Vec<Digest>> {
-        let mut versions = Vec::new();
-        let mut inside = false;
-        self.chain.walk(path, true, u64::MAX, &mut |step| {
-            let extra = Value::parse(step.row.extra()).ok();
-            let mode = extra.as_ref().and_then(|extra| extra.get("mode")?.as_str());
-            inside |= step.touch == Touch::Delete && mode == Some("purge");
-            if inside && matches!(step.touch, Touch::Write | Touch::MoveTo | Touch::Delete) {
-                versions.extend(Digest::from_hex(step.row.content_sha256().as_bytes()));
-            }
-            Ok(Next::ContentOnly)
-        })?;
-        Ok(versions)
+    /// Carries out again the purge of `path` that row `seq` tells of. `rewritten` has versions that were written since, each
+    /// with the last row that did: those are others' by now, and stay.
+    pub(super) fn purge_again(&mut self, path: &str, seq: u64, rewritten: &BTreeMap<Digest, u64>) -> Result<()> {
+        let mut bodies = self.chain.lineage(path, seq + 1)?;
+        bodies.retain(|sha| rewritten.get(sha).is_none_or(|&last| last < seq));
+        bodies.sort_unstable();
+        bodies.dedup();
+        // Where the purge was finished nothing is stored any more, and nobody needs to be asked.
+        let mut stored = bodies.clone();
+        stored.retain(|sha| matches!(self.read_body(sha), Ok(Body::Found(_))));
+        if !stored.is_empty() {
+            // A program that purges without asking whose else they are may have written the row.
+            let held: BTreeSet<Digest> = self.holders(&stored)?.into_values().flatten().collect();
+            bodies.retain(|sha| !held.contains(sha));
+        }
+        self.bodies.purge(&bodies).map(drop)
     }
 
-    /// Other living memories that have one of `bodies` among their versions. Reads the whole log.
+    /// Other living memories that have one of `bodies`, which are sorted, among their versions. Reads the whole log.
     pub(super) fn sharing(&mut self, path: &str, bodies: &[Digest]) -> Result<Vec<String>> {
+        let mut holders = self.holders(bodies)?;
+        holders.remove(path);
+        Ok(holders.into_keys().collect())
+    }
+
+    /// The living memories that have one of `bodies`, which are sorted, among their versions, each with those it has.
+    fn holders(&mut self, bodies: &[Digest]) -> Result<BTreeMap<String, BTreeSet<Digest>>> {
         self.chain.refresh()?;
         // For each name, which of the bodies the memory that now has that name ever had.
         let mut had: BTreeMap<String, BTreeSet<Digest>> = BTreeMap::new();
@@ -67,7 +68,7 @@ impl Core {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        had.remove(path);
-        Ok(had.into_iter().filter(|(_, bodies)| !bodies.is_empty()).map(|(name, _)| name).collect())
+        had.retain(|_, bodies| !bodies.is_empty());
+        Ok(had)
     }
 }

@@ -26,7 +26,8 @@ impl Core {
         let from = self.log.view_seq();
         self.chain.refresh()?;
         let mut touched: BTreeMap<String, BTreeSet<Digest>> = BTreeMap::new();
-        let mut purged: Vec<String> = Vec::new();
+        let mut purged: Vec<(String, u64)> = Vec::new();
+        let mut rewritten: BTreeMap<Digest, u64> = BTreeMap::new();
         self.chain.log().scan(self.chain.position_of(from + 1)?, |event| {
             let Event::Frame(_, frame) = event else { return Ok(ControlFlow::Continue(())) };
             let Ok(row) = Row::parse(frame.payload) else { return Ok(ControlFlow::Continue(())) };
@@ -37,7 +38,11 @@ impl Core {
             for (path, touch) in row.touches().filter(|(path, touch)| *touch != Touch::Annotation && is_memory(path)) {
                 let mode = extra.as_ref().and_then(|extra| extra.get("mode")?.as_str());
                 if touch == Touch::Delete && mode == Some("purge") {
-                    purged.push(path.to_string());
+                    purged.push((path.to_string(), frame.header.seq));
+                }
+                if touch == Touch::Write && !purged.is_empty() {
+                    let version = Digest::from_hex(row.content_sha256().as_bytes());
+                    rewritten.extend(version.map(|version| (version, frame.header.seq)));
                 }
                 touched.entry(path.into_owned()).or_default().extend(versions_beside(&row, extra.as_ref()));
             }
@@ -65,9 +70,8 @@ impl Core {
         if !purged.is_empty() {
             self.sync_dirty()?;
         }
-        for path in purged {
-            let bodies = self.lineage_at_purge(&path)?;
-            self.bodies.purge(&bodies)?;
+        for (path, seq) in purged {
+            self.purge_again(&path, seq, &rewritten)?;
         }
         self.view.doubtful = false;
         self.view.put_off.clear();

@@ -8,11 +8,10 @@ use super::index::{Comparison, IndexState};
 use crate::error::{LogError, Result};
 use crate::format::be64;
 use crate::hash::Digest;
-use crate::history::{Chain, Next};
+use crate::history::Chain;
 use crate::index::IndexSet;
 use crate::medium::SharedMedium;
 use crate::objects::BodyReader;
-use crate::row::Touch;
 
 /// A stretch of a pack that is damaged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +58,7 @@ impl BodyState {
         state.read_packs(medium, root)?;
         let mut erased: HashSet<Digest> = HashSet::new();
         for purge in &rows.purges {
-            let lineage = lineage(chain, &purge.path, purge.seq)?;
+            let lineage = chain.lineage(&purge.path, purge.seq + 1)?;
             let mut bodies: Vec<Digest> =
                 lineage.iter().copied().filter(|sha| state.outlived(rows, sha, purge.seq)).collect();
             erased.extend(lineage);
@@ -118,16 +117,4 @@ impl BodyState {
         };
         Ok(())
     }
-}
-
-/// Every version that the purge of `path` at row `seq` covers.
-fn lineage(chain: &Chain, path: &str, seq: u64) -> Result<Vec<Digest>> {
-    let mut versions = Vec::new();
-    chain.walk(path, true, seq + 1, &mut |step| {
-        if matches!(step.touch, Touch::Write | Touch::MoveTo | Touch::Delete) {
-            versions.extend(Digest::from_hex(step.row.content_sha256().as_bytes()));
-        }
-        Ok(Next::ContentOnly)
-    })?;
-    Ok(versions)
 }

@@ -5,6 +5,7 @@
 mod crash;
 mod faults;
 mod memories;
+mod purges;
 mod refused;
 mod stores;
 mod working_files;

@@ -1,0 +1,81 @@
+//! Purges that are carried out again: by whoever opens the store next, since nobody knows whether they were finished.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use cyberos_log::medium::Os;
+use cyberos_log::objects::{Body, BodyReader};
+use cyberos_log::store::{DeleteMode, Request, Writer};
+
+use crate::stores::{delete, on_disk, put, rename, sha};
+
+fn submit(writer: &Writer, requests: impl IntoIterator<Item = Request>) {
+    for request in requests {
+        assert_eq!(writer.submit(request).unwrap().warnings, Vec::<String>::new());
+    }
+}
+
+fn purge(path: &str) -> Request {
+    delete(path, DeleteMode::Purge, "asked for")
+}
+
+fn stored(root: &Path, body: &str) -> Body {
+    let bodies = BodyReader::open(Arc::new(Os), root.join("audit/objects"), root.join("index/objects")).unwrap();
+    bodies.get(&sha(body)).unwrap()
+}
+
+fn packs(root: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let files = std::fs::read_dir(root.join("audit/objects")).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn what_is_written_again_after_a_purge_is_there_when_the_store_is_opened_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let (a, b) = ("memories/a.md", "memories/b.md");
+    submit(&on_disk(root), [put(a, "x\n"), put(a, "z\n"), purge(a), put(b, "x\n"), put(a, "z\n"), put(a, "y\n")]);
+    for _ in 0..2 {
+        on_disk(root).close().unwrap();
+        assert_eq!(stored(root, "x\n"), Body::Found(b"x\n".to_vec()), "another memory has it now");
+        assert_eq!(stored(root, "z\n"), Body::Found(b"z\n".to_vec()), "an earlier version of the new memory");
+    }
+    submit(&on_disk(root), [purge(b), purge(a)]);
+    drop(on_disk(root));
+    for body in ["x\n", "y\n", "z\n"] {
+        assert_eq!(stored(root, body), Body::Purged, "{body}");
+    }
+}
+
+#[test]
+fn a_purge_that_was_cut_short_is_finished_whatever_took_the_name_since() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let (a, b, c) = ("memories/a.md", "memories/b.md", "memories/c.md");
+    let writer = on_disk(root);
+    submit(&writer, [put(c, "secret one\n"), rename(c, a), put(a, "secret two\n"), put(b, "b\n")]);
+    let before = packs(root);
+    submit(&writer, [purge(a)]);
+    drop(writer);
+    // Killed between the row and the erasure.
+    for (path, bytes) in before {
+        std::fs::write(path, bytes).unwrap();
+    }
+    assert_eq!(stored(root, "secret one\n"), Body::Found(b"secret one\n".to_vec()));
+    submit(&on_disk(root), []);
+    assert_eq!(stored(root, "secret one\n"), Body::Purged);
+
+    let writer = on_disk(root);
+    submit(&writer, [put(a, "secret three\n")]);
+    let before = packs(root);
+    submit(&writer, [purge(a)]);
+    for (path, bytes) in before {
+        std::fs::write(path, bytes).unwrap();
+    }
+    // Another memory takes the name before anybody opens the store again.
+    submit(&writer, [rename(b, a)]);
+    drop(writer);
+    drop(on_disk(root));
+    assert_eq!(stored(root, "secret three\n"), Body::Purged);
+    assert_eq!(stored(root, "b\n"), Body::Found(b"b\n".to_vec()));
+}
