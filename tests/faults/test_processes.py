@@ -1,7 +1,6 @@
 """Several processes at one store: killed at any moment, or writing as upstream does, or holding the lock."""
 
 import fcntl
-import hashlib
 import json
 import os
 import random
@@ -10,6 +9,7 @@ import struct
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from cyberos.core import store as stores
 from cyberos.core.reader import AuditChainReader
 from cyberos.core.writer import Writer
 from cyberos.errors import CorruptLog, StoreLocked
+from tests.conformance.naive import read_rows
+from tests.faults import upstream
 
 # Puts memories for ever, and says of each when it is acknowledged.
 _PUTTER = """
@@ -83,46 +85,12 @@ def test_every_acknowledged_row_survives_sigkill_at_random_moments(tmp_path: Pat
     _verify(store)
 
 
-def _append_as_upstream_does(store: Path, count: int) -> None:
-    """Appends rows with nothing but the format: no tip, only frames, HEAD, and the lock."""
-    with (store / ".lock").open("r+b") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        log = store / "audit/current.binlog"
-        data, at, seq, chain = log.read_bytes(), 0, 0, "0" * 64
-        while at < len(data):
-            length, _, seq, _ = struct.unpack_from(">IIQQ", data, at)
-            chain = json.loads(data[at + 24 : at + 24 + length])["chain"]
-            at += 24 + length
-        with log.open("ab") as stream:
-            for _ in range(count):
-                seq += 1
-                ts_ns = time.time_ns()
-                row: dict[str, Any] = {
-                    "actor": "upstream", "chain": "", "content_sha256": "", "extra": {"n": seq}, "op": "episode.logged",
-                    "path": "memories/a.md", "prev_chain": chain, "ts_ns": ts_ns,
-                }  # fmt: skip
-                blank = json.dumps(row, sort_keys=True, separators=(",", ":")).encode()
-                chain = row["chain"] = hashlib.sha256(blank + bytes.fromhex(chain)).hexdigest()
-                payload = json.dumps(row, sort_keys=True, separators=(",", ":")).encode()
-                stream.write(struct.pack(">IIQQ", len(payload), _crc32c(payload), seq, ts_ns) + payload)
-        (store / "HEAD").write_bytes(struct.pack("<Q", seq))
-
-
-def _crc32c(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
-
 def test_a_writer_goes_on_behind_a_program_that_writes_as_upstream_does(tmp_path: Path) -> None:
     store = stores.init(tmp_path / "store")
     with Writer(store, actor="ann") as writer:
         for number in range(5):
             writer.put("memories/a.md", f"{number}\n")
-            _append_as_upstream_does(store, number)
+            upstream.append(store, number)
         assert writer.head_seq() == 5 + 10
         peaks = (store / "audit/mmr/peaks.bin").read_bytes()
     _verify(store)
@@ -130,6 +98,64 @@ def test_a_writer_goes_on_behind_a_program_that_writes_as_upstream_does(tmp_path
     assert struct.unpack("<Q", (store / "HEAD").read_bytes())[0] == 15
     with Writer(store, actor="ann") as writer:
         assert writer.recovery()[0] == 4, "rows beyond the tip are accepted"
+
+
+def test_two_writers_of_ours_and_one_of_upstreams_at_once_lose_nothing(tmp_path: Path) -> None:
+    store = stores.init(tmp_path / "store")
+
+    def put(name: str) -> dict[int, tuple[str, str]]:
+        with Writer(store, actor=name, patience=60) as writer:
+            receipts = [writer.put(f"memories/{name}/{number % 7}.md", f"{name} {number}\n") for number in range(60)]
+        return {receipt.seq or 0: (name, receipt.sha256 or "") for receipt in receipts}
+
+    command = [sys.executable, "-W", "ignore", "-m", "tests.faults.upstream", os.fspath(store)]
+    pipe = subprocess.PIPE
+    with (
+        subprocess.Popen(command, cwd=Path(__file__).parents[2], stdin=pipe, stdout=pipe, text=True) as other,
+        ThreadPoolExecutor(2) as threads,
+    ):
+        assert other.stdin is not None
+        assert other.stdout is not None
+        theirs = {int(other.stdout.readline())}  # from here on it writes until its input ends
+        acknowledged = {seq: what for written in threads.map(put, ("p0", "p1")) for seq, what in written.items()}
+        other.stdin.close()
+        theirs |= {int(number) for number in other.stdout.read().split()}
+    assert other.returncode == 0
+    rows = {row["seq"]: row for row in read_rows(store)}
+    assert len(acknowledged) == 120
+    assert {seq: (rows[seq]["actor"], rows[seq]["content_sha256"]) for seq in acknowledged} == acknowledged
+    assert {seq for seq, row in rows.items() if row["actor"] == upstream.ACTOR} == theirs
+    assert set(rows) == theirs | set(acknowledged)
+    turns = sum(rows[seq]["actor"] != rows[seq + 1]["actor"] for seq in range(1, len(rows)))
+    assert turns > 10, "they wrote at once"
+    with Writer(store) as writer:
+        writer.put("memories/after.md", "the next writer goes on\n")
+    _verify(store)
+
+
+def test_another_program_may_be_the_first_to_write_to_a_store_of_ours(tmp_path: Path) -> None:
+    store = stores.init(tmp_path / "store")
+    assert upstream.append(store, 2) == [1, 2]
+    _verify(store)
+    with Writer(store) as writer:
+        assert writer.put("memories/a.md", "a\n").seq == 3
+    _verify(store)
+
+
+def test_a_writer_waits_for_the_lock(tmp_path: Path) -> None:
+    store = stores.init(tmp_path / "store")
+    with (
+        Writer(store, patience=60) as writer,
+        (store / ".lock").open("r+b") as lock,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = threads.submit(writer.put, "memories/a.md", "a\n")
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=0.1)
+        assert writer.head_seq() == 0
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert waiting.result(timeout=60).seq == 1
 
 
 def _refused(store: Path, lease: bytes | None) -> StoreLocked:

@@ -263,6 +263,19 @@ def test_stores_that_cannot_be_opened(tmp_path: Path) -> None:
         Writer(root)
 
 
+def test_a_new_store_is_durable_with_the_names_of_its_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    root = stores.init(tmp_path / "new" / "store")
+    files = [root / "HEAD", root / "audit/current.binlog", root / "AGENTS.md", root / "manifest.json"]
+    for made in (*files, root / "audit", root, root.parent, tmp_path):
+        assert made.stat().st_ino in synced, made
+    # The manifest makes it a store, so it is the last file.
+    assert [number for number in synced if number in {file.stat().st_ino for file in files}][-1] == (
+        root / "manifest.json"
+    ).stat().st_ino
+
+
 def test_transcripts_need_the_owners_approval(writer: Writer) -> None:
     with pytest.raises(ProtocolNotApproved, match="APPROVE protocol change P22 §18"):
         writer._require_protocol_amendment_p22()

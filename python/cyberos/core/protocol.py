@@ -8,6 +8,7 @@ import re
 from typing import Final, NamedTuple
 
 from cyberos import layout
+from cyberos.core import durable
 from cyberos.errors import BadArgument, IoFailure, ProtocolNotApproved
 
 ACL: Final = "§14.4"
@@ -80,10 +81,12 @@ AMENDMENTS: Final = (Amendment(SESSIONS, "APPROVE protocol change P22 §18", _SE
 
 
 def load(store: str | os.PathLike[str]) -> str:
-    """Returns the protocol text of a store; empty where it has none."""
+    """Returns the protocol text of a store; empty where it has none. `encode` gives back the file's bytes, whatever
+    they are.
+    """
     file = os.path.join(store, layout.PROTOCOL)
     try:
-        with open(file, encoding="utf-8", errors="replace") as handle:
+        with open(file, encoding="utf-8", errors="surrogateescape", newline="") as handle:
             return handle.read()
     except FileNotFoundError:
         return ""
@@ -93,16 +96,12 @@ def load(store: str | os.PathLike[str]) -> str:
 
 def save(store: str | os.PathLike[str], text: str) -> None:
     """Replaces the protocol text of a store, durably."""
-    file = os.path.join(store, layout.PROTOCOL)
-    temporary = f"{file}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as handle:
-            handle.write(text)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(temporary, file)
-    except OSError as error:
-        raise IoFailure(f"cannot write {file}: {error.strerror}", file=file, errno=error.errno) from error
+    durable.replace(os.path.join(store, layout.PROTOCOL), encode(text))
+
+
+def encode(text: str) -> bytes:
+    """Returns a protocol text as its file has it."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def sections(text: str) -> tuple[str, ...]:

@@ -49,8 +49,8 @@ def approve(store: str, phrase: str, *, actor: str) -> Approved:
             {
                 "phrase": amendment.phrase,
                 "section": amendment.section,
-                "sha256_after": hashlib.sha256(amended.encode()).hexdigest(),
-                "sha256_before": hashlib.sha256(text.encode()).hexdigest(),
+                "sha256_after": hashlib.sha256(protocol.encode(amended)).hexdigest(),
+                "sha256_before": hashlib.sha256(protocol.encode(text)).hexdigest(),
             },
         )
         protocol.save(store, amended)

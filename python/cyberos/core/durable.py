@@ -1,0 +1,37 @@
+"""Small files of a store, written so that they outlive the system going down, and readable by their owner alone."""
+
+import os
+
+from cyberos.errors import IoFailure
+
+
+def create(path: str | os.PathLike[str], content: bytes) -> None:
+    """Writes a file that must not be there yet; raises `OSError`."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "wb") as handle:
+        handle.write(content)
+        handle.flush()
+        os.fsync(descriptor)
+
+
+def replace(path: str | os.PathLike[str], content: bytes) -> None:
+    """Gives a file new content, all or nothing; raises `IoFailure`."""
+    file = os.fspath(path)
+    temporary = f"{file}.tmp"
+    try:
+        if os.path.lexists(temporary):  # a crash left it
+            os.unlink(temporary)
+        create(temporary, content)
+        os.replace(temporary, file)
+        sync_folder(os.path.dirname(file))
+    except OSError as error:
+        raise IoFailure(f"cannot write {file}: {error.strerror}", file=file, errno=error.errno) from error
+
+
+def sync_folder(folder: str | os.PathLike[str]) -> None:
+    """Makes the names in a folder durable; raises `OSError`."""
+    descriptor = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
