@@ -96,7 +96,7 @@ def test_the_command(store, cli):
     assert run.out == (
         "warning[log.head] HEAD row 20: HEAD is not there\n"
         "  --repair: write it again\n"
-        f"{store}: 20 rows; 1 things are not as they should be\n"
+        f"{store}: 20 rows; 1 thing is not as they should be\n"
     )
     run = cli("--store", store, "doctor", "--json")
     assert json.loads(run.out)["findings"] == [
@@ -114,6 +114,15 @@ def test_the_command(store, cli):
     run = cli("--store", store, "doctor", "--repair")
     assert (run.code, run.out.splitlines()[0]) == (0, "done: wrote HEAD, peaks and the path index again")
     assert cli("--store", store, "doctor", "--adopt").code == 2
+
+
+@pytest.mark.parametrize("options", [["--dry-run"], ["--repair", "--dry-run"], ["--repair", "--adopt", "--dry-run"]])
+def test_a_trial_is_never_a_repair(store, cli, options):
+    (store / "HEAD").unlink()
+    run = cli("--store", store, "doctor", *options)
+    assert (run.code, run.out) == (2, "")
+    assert "--dry-run goes with --accept-loss" in run.err
+    assert not (store / "HEAD").exists()
 
 
 def test_information_alone_is_no_fault(store, cli):

@@ -33,7 +33,7 @@ def describe(verb: str) -> Callable[[Changed], Iterator[str]]:
         if changed.seq is None:
             yield f"{path} is that already: nothing to do"
         else:
-            erased = f", {changed.erased} stored versions erased" if changed.erased else ""
+            erased = f", {output.counted(changed.erased, 'stored version')} erased" if changed.erased else ""
             yield f"[{changed.seq:>6}] {verb} {path}{erased}"
         for warning in changed.warnings:
             yield f"warning: {output.printable(warning)}"

@@ -38,6 +38,11 @@ def printable(text: str, keep: str = "") -> str:
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns a number of things in words: `1 row`, `1,000 rows`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def undelivered(error: OSError) -> OSError | IoFailure:
     """Returns what to raise where standard output takes no more; a reader that has gone is told apart."""
     if isinstance(error, BrokenPipeError):

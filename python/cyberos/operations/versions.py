@@ -30,7 +30,7 @@ class Difference(NamedTuple):
 class BlamedLine(NamedTuple):
     """A line, and the row that wrote it; nulls where the versions that could tell are not kept."""
 
-    line: str
+    line: bytes
     seq: int | None
     ts: str | None
     actor: str | None
@@ -63,7 +63,7 @@ def blame(store: str, path: str, at: clock.At | None) -> list[BlamedLine]:
     _, lines = core.blame(store, path, at)
     return [
         BlamedLine(
-            line=line.decode(errors="replace"),
+            line=line,
             seq=row.seq if row else None,
             ts=clock.iso_exact(row.ts_ns) if row else None,
             actor=row.actor if row else None,

@@ -58,6 +58,11 @@ def test_json_reads_back(value):
     assert json.loads(output.encode_json(value)) == value
 
 
+@pytest.mark.parametrize(("number", "text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (1_000, "1,000 rows")])
+def test_things_are_counted_in_words(number, text):
+    assert output.counted(number, "row") == text
+
+
 def test_json_of_results():
     result = output.to_dict({"decisions": (Decision("memories/ä.md", "a"),)})
     assert result["decisions"][0]["target_path"] == "memories/ä.md"

@@ -12,6 +12,7 @@ from cyberos import _native, config
 from cyberos.cli.main import COMMANDS
 from cyberos.core.writer import Writer
 from cyberos.errors import NetworkFileSystem
+from cyberos.operations import doctor
 from tests.conformance.naive import Log
 
 X = "memories/facts/x.md"
@@ -36,14 +37,6 @@ def filled(store):
     return store
 
 
-@pytest.mark.parametrize("command", READING, ids=IDS)
-def test_a_store_that_is_not_there(cli, tmp_path, command):
-    done = cli("--store", tmp_path / "nowhere", *command)
-    assert (done.code, done.out) == (3, "")
-    assert "error[store_not_found]" in done.err
-    assert "cyberos init" in done.err
-
-
 OTHERS = [
     ["list", "--at", "1"],
     ["doctor"],
@@ -58,6 +51,14 @@ OTHERS = [
     ["delete", X],
     ["restore", f"{X}@1"],
 ]
+
+
+@pytest.mark.parametrize("command", [*READING, *OTHERS], ids=" ".join)
+def test_a_store_that_is_not_there(cli, tmp_path, command):
+    done = cli("--store", tmp_path / "nowhere", *command)
+    assert (done.code, done.out) == (3, "")
+    assert "error[store_not_found]" in done.err
+    assert "cyberos init" in done.err
 
 
 def content_of(store):
@@ -173,6 +174,36 @@ def test_a_store_that_another_process_has_locked_is_read(cli, filled, command):
     with (filled / ".lock").open("r+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert cli("--store", filled, *command).code == 0
+
+
+WRITING = [command for command in OTHERS if command[0] in ("put", "move", "delete", "restore")]
+WRITING += [
+    ["put", X, __file__, "--if-absent"],
+    ["delete", X, "--mode", "purge", "--reason", "why", "--yes"],
+    ["protocol", "approve", "APPROVE protocol change P22 §18"],
+    ["doctor", "--repair", "--accept-loss", "--yes"],
+    ["doctor", "--repair"],
+]
+
+
+@pytest.mark.parametrize("command", WRITING, ids=" ".join)
+def test_whoever_waits_for_a_locked_store_in_vain_is_told_who_holds_it(cli, filled, monkeypatch, command):
+    if command[0] == "doctor":
+        log = filled / "audit/current.binlog"
+        log.write_bytes(log.read_bytes()[:-1]) if "--accept-loss" in command else (filled / "HEAD").unlink()
+    for opens in (Writer.__init__, doctor.mend):
+        monkeypatch.setitem(opens.__kwdefaults__, "patience", 0.05)
+    before = content_of(filled)
+    with (filled / ".lock").open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lease = {"actor": "bob", "pid": os.getpid(), "host": os.uname().nodename, "since": "2026-11-30T15:28:48Z"}
+        (filled / ".lock").write_text(json.dumps(lease))
+        done = cli("--store", filled, *command)
+        (filled / ".lock").write_bytes(before[filled / ".lock"])
+    assert f"the store is locked by another process: bob, process {os.getpid()} on " in done.out + done.err
+    # A repair goes on with what it can do, and says that something is left.
+    assert (done.code, "error[store_locked]" in done.err) == ((1, False) if command[-1] == "--repair" else (6, True))
+    assert content_of(filled) == before
 
 
 @pytest.mark.parametrize("command", READING, ids=IDS)

@@ -44,7 +44,7 @@ def test_upstreams_store_is_whole_and_its_peaks_recompute(verify, peer, cli):
     assert result["bytes"] == (peer / "audit/current.binlog").stat().st_size
     assert result["notes"] == []
     out = cli("--store", peer, "verify").out
-    assert out.startswith("ok: 424 rows in 1 segments")
+    assert out.startswith("ok: 424 rows in 1 segment, ")
     assert f"Merkle root {result['root']}" in out
 
 

@@ -159,6 +159,12 @@ def test_blame_stops_where_the_versions_to_tell_were_purged(as_json, writer):
     assert [line["seq"] for line in as_json("blame", A)] == [4, 4]
 
 
+def test_blame_keeps_bytes_that_are_no_text_and_shows_them_as_escapes(run, as_json, writer):
+    writer.put(A, b"one\ntw\xff\n")
+    assert [line["line"] for line in as_json("blame", A)] == ["one\n", {"base64": "dHf/Cg=="}]
+    assert [line.partition(") ")[2] for line in run("blame", A).out.splitlines()] == ["one", "tw\\xff"]
+
+
 def test_blame_of_an_empty_memory_has_no_lines(as_json, writer):
     writer.put(A, "")
     assert as_json("blame", A) == []

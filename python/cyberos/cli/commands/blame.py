@@ -20,7 +20,11 @@ def blame(settings: Settings, version: str) -> None:
     Each line has the row that wrote it, also under a former name, with its time, actor and session.
     """
     path, at = split(version, required=False)
-    output.emit(operations.blame(settings.store(), path, at), _human, as_json=settings.json)
+    lines = operations.blame(settings.store(), path, at)
+    if settings.json:
+        output.write_json([{**line._asdict(), "line": output.text_or_base64(line.line)} for line in lines])
+    else:
+        output.write_lines(_human(lines))
 
 
 def _human(lines: list[operations.BlamedLine]) -> Iterator[str]:
@@ -31,5 +35,5 @@ def _human(lines: list[operations.BlamedLine]) -> Iterator[str]:
         when = f"{(line.ts or '')[:19]}Z" if line.ts else " " * 20
         actor = output.printable(line.actor or "unknown")
         note = f" {output.printable(line.session_id or ''):<{session}}" if session else ""
-        text = output.printable(line.line.rstrip("\n"), keep="\t")
+        text = output.printable(line.line.decode(errors="backslashreplace").rstrip("\n"), keep="\t")
         yield f"[{seq}] {when} {actor:<{width}}{note} {number:>4}) {text}"

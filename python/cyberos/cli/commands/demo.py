@@ -43,7 +43,7 @@ def demo(settings: Settings, folder: str | None, rows: int, seed: int) -> None:
 def _human(result: operation.Demo, render: entries.Render) -> Iterator[str]:
     store = shlex.quote(result.store)
     for answer in result.answers:
-        yield f"{_ABOUT[answer.sort]}: {answer.rows:,} row{'' if answer.rows == 1 else 's'}"
+        yield f"{_ABOUT[answer.sort]}: {output.counted(answer.rows, 'row')}"
         yield f"$ cyberos history {shlex.quote(answer.path)} --limit {operation.SHOWN}"
         for entry in answer.entries:
             yield from render(entry)
@@ -64,15 +64,13 @@ def _human(result: operation.Demo, render: entries.Render) -> Iterator[str]:
 
 
 def _times(result: operation.Demo) -> Iterator[str]:
-    per_second = result.rows / result.build_seconds
-    yield _line("build", result.build_seconds, f"{result.rows:,} rows with their bodies, {per_second:,.0f} rows/s")
+    rows, per_second = output.counted(result.rows, "row"), result.rows / result.build_seconds
+    yield _line("build", result.build_seconds, f"{rows} with their bodies, {per_second:,.0f} rows/s")
     for answer in result.answers:
-        what = (
-            f"opened, {len(answer.entries)} of {answer.rows:,} rows walked" if answer.rows else "opened, nothing found"
-        )
-        yield _line(f"history, {answer.sort}", answer.seconds, what)
-    found = "nothing wrong" if result.verified.ok else f"{len(result.verified.findings)} FINDINGS"
-    yield _line("verify", result.verify_seconds, f"{result.rows:,} rows, every hash and every link: {found}")
+        of_all = f"opened, {len(answer.entries)} of {output.counted(answer.rows, 'row')} walked"
+        yield _line(f"history, {answer.sort}", answer.seconds, of_all if answer.rows else "opened, nothing found")
+    found = "nothing wrong" if result.verified.ok else output.counted(len(result.verified.findings), "FINDING")
+    yield _line("verify", result.verify_seconds, f"{rows}, every hash and every link: {found}")
 
 
 def _line(what: str, seconds: float, about: str) -> str:

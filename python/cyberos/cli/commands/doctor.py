@@ -35,6 +35,9 @@ def doctor(
     what it does. Rows that are damaged are only given up with --accept-loss: their bytes are kept in files beside the
     log, the rows behind them that are whole are recorded anew, and a row says what happened.
     """
+    if dry_run and not accept_loss:
+        # Whoever asks for a trial must not get the repair.
+        raise BadArgument("--dry-run goes with --accept-loss", argument="--dry-run", hint="`cyberos doctor` only looks")
     if (adopt or accept_loss) and not repair and not dry_run:
         raise BadArgument("--adopt and --accept-loss go with --repair", argument="--repair")
     store = settings.store()
@@ -82,8 +85,9 @@ def _human(found: Diagnosis) -> Iterator[str]:
     for finding in found.findings:
         yield from _described(finding)
     counts = sum(finding.counts for finding in found.findings)
-    verdict = "nothing is wrong" if found.healthy else f"{counts} things are not as they should be"
-    yield f"{found.store}: {found.rows:,} rows; {verdict}"
+    are = "is" if counts == 1 else "are"
+    verdict = "nothing is wrong" if found.healthy else f"{output.counted(counts, 'thing')} {are} not as they should be"
+    yield f"{found.store}: {output.counted(found.rows, 'row')}; {verdict}"
 
 
 def _described(finding: Finding) -> Iterator[str]:

@@ -34,10 +34,11 @@ def _human(result: operations.Verified) -> Iterator[str]:
         yield f"note: {_place(note)}: {output.printable(note.what)}"
     if result.truncated:
         yield "there is more; this list is cut"
-    verdict = "ok" if result.ok else f"{len(result.findings)} findings"
-    yield f"{verdict}: {result.rows:,} rows in {result.segments} segments, {result.bytes:,} bytes"
+    verdict = "ok" if result.ok else output.counted(len(result.findings), "finding")
+    rows, segments = output.counted(result.rows, "row"), output.counted(result.segments, "segment")
+    yield f"{verdict}: {rows} in {segments}, {output.counted(result.bytes, 'byte')}"
     if result.bodies is not None:
-        yield f"{result.bodies:,} kept versions hashed again, {result.purged:,} purged"
+        yield f"{output.counted(result.bodies, 'kept version')} hashed again, {result.purged:,} purged"
     if result.chain:
         yield f"last row {result.last_seq}, chain {result.chain}"
     if result.root:
