@@ -43,7 +43,7 @@ def build(work: Path, rows: int) -> Built:
 
 def _fill(folder: Path, rows: int) -> None:
     store = stores.init(folder / "store")
-    with Writer(store, actor="benchmark") as writer:
+    with Writer(store, actor="benchmark", puts_files_off=True) as writer:
         made = sample.fill(writer, rows, seed=SEED, now_ns=_NOW_NS)
         write_long(writer)
         last = writer.head_seq()
