@@ -29,7 +29,7 @@ def describe(verb: str) -> Callable[[Changed], Iterator[str]]:
     def lines(changed: Changed) -> Iterator[str]:
         path = output.printable(changed.path)
         if changed.adopted is not None:
-            yield f"[{changed.adopted:>6}] recorded an edit of {path} that was made by hand"
+            yield f"[{changed.adopted:>6}] first recorded an edit that was made by hand"
         if changed.seq is None:
             yield f"{path} is that already: nothing to do"
         else:

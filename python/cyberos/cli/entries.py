@@ -20,6 +20,7 @@ _ANNOTATIONS: Final = (
     ("proposal_id", "(proposal {})"),
     ("session_id", "during session {}"),
     ("invocation", "via {}"),
+    ("restored_from_seq", "of row {}"),
     ("imported_from", "imported from {}"),
     ("merged_into", "merged into {}"),
 )
@@ -55,7 +56,7 @@ def _lines(entry: HistoryEntry, *, show_body: bool, show_path: bool, paint: Call
     row = f"[{entry.seq:>6}] {clock.iso_seconds(entry.ts_ns)}"
     head = f"{row} {_cell(entry.kind, 28)} {_cell(entry.actor, 16)} body={body}"
     notes = [text.format(output.printable(str(value))) for key, text in _ANNOTATIONS if (value := entry.extra.get(key))]
-    if what := _moved(entry) or _purged(entry):
+    if what := _moved(entry) or _told(entry):
         notes.insert(0, what)
     if show_path and _moved(entry) is None:
         notes.insert(0, output.printable(entry.name))
@@ -79,10 +80,28 @@ def _moved(entry: HistoryEntry) -> str | None:
     return f"{output.printable(entry.path)} → {output.printable(str(target))}" if target else None
 
 
-def _purged(entry: HistoryEntry) -> str | None:
-    if entry.kind != "delete" or entry.extra.get("mode") != "purge":
-        return None
-    return f"purged: {output.printable(str(entry.extra.get('reason')))}"
+def _told(entry: HistoryEntry) -> str | None:
+    """Returns what an entry of its kind says besides who and when."""
+    extra, kind = entry.extra, entry.kind
+    told = None
+    if kind == "delete" and extra.get("mode") == "purge":
+        told = f"purged: {extra.get('reason')}"
+    elif kind == "delete" and extra.get("reason"):
+        told = f"reason: {extra['reason']}"
+    elif kind == "put" and extra.get("adopted") is True:
+        told = "edited by hand"
+    elif kind == "memory.importance_scored" and "score" in extra:
+        told = f"score {extra['score']}"
+    elif kind == "memory.precondition_failed":
+        told = f"expected {_hash(extra.get('expected'))}, found {_hash(extra.get('actual'))}"
+    elif kind == "memory.acl_denied":
+        verb = "let through" if extra.get("warn_only") is True else "refused"
+        told = f"{extra.get('attempt_kind', 'write')} {verb} by {extra.get('yaml_path')}: {extra.get('matched_entry')}"
+    return told and output.printable(told)
+
+
+def _hash(sha256: object) -> str:
+    return f"{sha256:.{_SHORT}}…" if isinstance(sha256, str) and sha256 else "no memory"
 
 
 def _frontmatter(diff: dict[str, Any], paint: Callable[..., str]) -> Iterator[str]:

@@ -251,7 +251,12 @@ def version(reader: AuditChainReader, path: str, at: clock.At | None, *, follow_
         if found is not None:
             return found
     composed = paths.spelling(path)
-    hint = f"cyberos history {path} lists its versions" if composed is None else f"in Unicode form NFC it is {composed}"
+    if composed is not None:
+        hint = f"in Unicode form NFC it is {composed}"
+    elif reader.native.history(path, limit=1)[0]:
+        hint = f"cyberos history {path} lists its versions"
+    else:
+        hint = "there never was one; cyberos list shows what there is"
     if at is None:
         raise MemoryNotFound(f"there is no memory at {path}", path=path, hint=hint)
     when = f"at row {seq}" if seq is not None else f"at {clock.iso_exact(ts_ns or 0)}"

@@ -7,6 +7,7 @@ durable. Any number of threads may share a writer, and other processes may write
 import errno
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -15,7 +16,7 @@ from cyberos import _native, clock, config, layout
 from cyberos.core import access, acl, paths, protocol
 from cyberos.core.changes import Change, Delete, Mode, Move, Put, Record
 from cyberos.core.reader import AuditChainReader, Row
-from cyberos.errors import BadArgument, IoFailure, StoreNotFound, StoreReadOnly
+from cyberos.errors import BadArgument, CyberosError, IoFailure, StoreNotFound, StoreReadOnly
 
 Receipt = _native.Receipt
 
@@ -213,7 +214,11 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        if kind is None:
+            self.close()
+            return
+        with suppress(CyberosError):  # it would hide the error at hand
+            self.close()
 
     def _require_protocol_amendment_p22(self) -> None:
         """Raises `ProtocolNotApproved` where the store's AGENTS.md has no §18."""

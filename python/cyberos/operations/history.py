@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from cyberos import clock
+from cyberos.core import edits, paths
 from cyberos.core import history as core
-from cyberos.core import paths
 from cyberos.core.history import HistoryEntry
 from cyberos.core.reader import AuditChainReader, Damage, describe
 
@@ -48,10 +48,18 @@ def history(
     warnings.extend(describe(damage) for damage in walked.damages)
     if not walked and (composed := paths.spelling(path)) is not None:
         warnings.append(f"in Unicode form NFC the path is {composed}, which looks the same and is another one")
+    if (edit := edits.warning(reader, path, _newest(walked, path))) is not None:
+        warnings.append(edit)
     last = max(last, walked[0].seq if walked else 0)
     if chronological:
         walked.reverse()
     return History(iter(walked), warnings, last)
+
+
+def _newest(walked: Iterable[HistoryEntry], path: str) -> str | None:
+    """Returns the SHA-256 of the newest version that the entries tell of under this name."""
+    written = (entry.body_hash for entry in walked if entry.name == path and entry.kind != "delete")
+    return next((body_hash for body_hash in written if body_hash), None)
 
 
 def _every(

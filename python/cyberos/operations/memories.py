@@ -1,12 +1,14 @@
 """Making a store, and changing the memories in it."""
 
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cyberos.core import sidecar
 from cyberos.core import store as stores
 from cyberos.core.changes import Mode
 from cyberos.core.writer import Receipt, Writer
+from cyberos.errors import CyberosError
 
 
 class Created(NamedTuple):
@@ -46,8 +48,7 @@ def put(
     session_id: str | None = None,
 ) -> Changed:
     """Gives a memory new content."""
-    with Writer(store, actor=actor) as writer:
-        return changed_of(path, writer.put(path, content, meta, session_id=session_id))
+    return change(store, path, lambda writer: writer.put(path, content, meta, session_id=session_id), actor=actor)
 
 
 def put_if(
@@ -61,21 +62,25 @@ def put_if(
     session_id: str | None = None,
 ) -> Changed:
     """Gives a memory new content where it holds what is expected (`None`: where there is none)."""
-    with Writer(store, actor=actor) as writer:
-        return changed_of(path, writer.put_if(path, content, expected, meta, session_id=session_id))
+    return change(
+        store, path, lambda writer: writer.put_if(path, content, expected, meta, session_id=session_id), actor=actor
+    )
 
 
 def move(store: str, src: str, dst: str, *, actor: str, session_id: str | None = None) -> Changed:
     """Gives a memory another path."""
-    with Writer(store, actor=actor) as writer:
-        changed = changed_of(dst, writer.move(src, dst, session_id=session_id))
+    changed = change(store, dst, lambda writer: writer.move(src, dst, session_id=session_id), actor=actor)
     return _told_of_sidecar(changed, store, src)
 
 
 def delete(store: str, path: str, mode: Mode, reason: str, *, actor: str, session_id: str | None = None) -> Changed:
     """Deletes a memory."""
-    with Writer(store, actor=actor) as writer:
-        changed = changed_of(path, writer.delete(path, mode=mode, reason=reason, session_id=session_id))
+    changed = change(
+        store,
+        path,
+        lambda writer: writer.delete(path, mode=mode, reason=reason, session_id=session_id),
+        actor=actor,
+    )
     return _told_of_sidecar(changed, store, path)
 
 
@@ -84,8 +89,20 @@ def _told_of_sidecar(changed: Changed, store: str, path: str) -> Changed:
     return changed if left is None else changed._replace(warnings=(*changed.warnings, left))
 
 
-def changed_of(path: str, receipt: Receipt) -> Changed:
-    """Returns a receipt as the surfaces show it."""
+def change(store: str, path: str, what: Callable[[Writer], Receipt], *, actor: str) -> Changed:
+    """Carries out one change. Once its row is durable, what fails while the writer closes is a warning."""
+    changed = None
+    try:
+        with Writer(store, actor=actor) as writer:
+            changed = _changed_of(path, what(writer))
+    except CyberosError as error:
+        if changed is None:
+            raise
+        changed = changed._replace(warnings=(*changed.warnings, f"the next write has some tidying to do: {error}"))
+    return changed
+
+
+def _changed_of(path: str, receipt: Receipt) -> Changed:
     return Changed(
         path=path,
         seq=receipt.seq,

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from cyberos import clock, layout
-from cyberos.core import bodies, paths, sidecar
+from cyberos import clock
+from cyberos.core import edits, paths, sidecar
 from cyberos.core import history as core
 from cyberos.core.reader import AuditChainReader, describe
 
@@ -47,21 +47,15 @@ def get(store: str, path: str, at: clock.At | None = None) -> Memory:
     """Returns a memory's content; with `at` the version that had this name then."""
     paths.check_memory(path)
     reader = AuditChainReader(store)
-    known = reader.native.version_at(path) if at is None else None
-    # A file that no row knows is a memory too if a memory could lie there: the next write to it records it.
-    is_ours = known is not None or (at is None and _may_be_memory(path))
-    on_disk = bodies.working_file(store, path) if is_ours else None
-    sha256 = bodies.sha256_of(on_disk) if on_disk is not None else ""
-    edited = known is None or known.content_sha256 != sha256
-    if on_disk is None or (edited and reader.native.may_lag(path, sha256)):
-        # What the chain says counts where the working file is missing, or may not have caught up.
+    found = edits.working(reader, path) if at is None else None
+    if found is None:
         version = core.version(reader, path, at, follow_moves=False)
         content = core.content(reader, version, path)
-        return _memory(store, path, version, version.content_sha256, content)
-    return _memory(store, path, known, sha256, on_disk)
+        return _memory(store, path, version, version.content_sha256, content, None)
+    return _memory(store, path, found.known, found.sha256, found.body, found.warning(path))
 
 
-def _memory(store: str, path: str, row: Any, sha256: str, content: bytes) -> Memory:
+def _memory(store: str, path: str, row: Any, sha256: str, content: bytes, warning: str | None) -> Memory:
     beside = sidecar.read(store, path, sha256)
     fields, why = sidecar.frontmatter(content, beside)
     return Memory(
@@ -74,12 +68,8 @@ def _memory(store: str, path: str, row: Any, sha256: str, content: bytes) -> Mem
         frontmatter=fields,
         frontmatter_reason=why,
         sidecar=beside.path if beside and beside.reason is None else None,
-        warnings=(beside.reason,) if beside and beside.reason else (),
+        warnings=tuple(text for text in (warning, beside and beside.reason) if text),
     )
-
-
-def _may_be_memory(path: str) -> bool:
-    return path.startswith(_ROOTS) and path.endswith(paths.SUFFIXES) and not sidecar.is_sidecar(path)
 
 
 def list_memories(store: str, prefix: str = "", at: clock.At | None = None) -> Listing:
@@ -93,6 +83,3 @@ def list_memories(store: str, prefix: str = "", at: clock.At | None = None) -> L
         if version.path.startswith(prefix) and not paths.is_acl(version.path)
     ]
     return Listing(listed, [describe(damage) for damage in damages])
-
-
-_ROOTS = tuple(f"{root}/" for root in layout.MEMORY_ROOTS)

@@ -3,7 +3,9 @@
 from typing import Any, NamedTuple
 
 from cyberos import clock
+from cyberos.core import edits
 from cyberos.core import history as core
+from cyberos.core.reader import AuditChainReader
 
 
 class Shown(NamedTuple):
@@ -38,6 +40,13 @@ class BlamedLine(NamedTuple):
     session_id: str | None
 
 
+class Blamed(NamedTuple):
+    """A version's lines, and what their reader should know."""
+
+    lines: list[BlamedLine]
+    warnings: tuple[str, ...]
+
+
 def show(store: str, path: str, at: clock.At | None) -> Shown:
     """Returns a version of a memory."""
     version, content = core.show(store, path, at)
@@ -47,21 +56,26 @@ def show(store: str, path: str, at: clock.At | None) -> Shown:
 def diff(store: str, path: str, old: clock.At, new: clock.At | None) -> Difference:
     """Returns what changed between two versions; `new` is now where it is `None`."""
     before, after, comparison, beside = core.diff(store, path, old, new)
-    warning = f"{beside} holds fields of one of these versions; what it held for the other is not known"
+    warnings = _edit(store, path, new)
+    if beside is not None:
+        warnings += (f"{beside} holds fields of one of these versions; what it held for the other is not known",)
     return Difference(
         old=_version_json(before),
         new=_version_json(after),
         frontmatter_diff=comparison.frontmatter(),
         body_diff=comparison.unified(),
         body_diff_reason=comparison.incomparable,
-        warnings=() if beside is None else (warning,),
+        warnings=warnings,
     )
 
 
-def blame(store: str, path: str, at: clock.At | None) -> list[BlamedLine]:
+def blame(store: str, path: str, at: clock.At | None) -> Blamed:
     """Returns each line of a version with the row that wrote it."""
     _, lines = core.blame(store, path, at)
-    return [
+    warnings = _edit(store, path, at)
+    if unknown := sum(row is None for _, row in lines):
+        warnings += (f"who wrote {unknown} of the {len(lines)} lines is not known: older versions are not kept",)
+    blamed = [
         BlamedLine(
             line=line,
             seq=row.seq if row else None,
@@ -72,6 +86,13 @@ def blame(store: str, path: str, at: clock.At | None) -> list[BlamedLine]:
         )
         for line, row in lines
     ]
+    return Blamed(blamed, warnings)
+
+
+def _edit(store: str, path: str, at: clock.At | None) -> tuple[str, ...]:
+    """Returns what to tell of an edit by hand to whoever asks for a memory as it is now."""
+    edit = edits.warning(AuditChainReader(store), path) if at is None else None
+    return () if edit is None else (edit,)
 
 
 def _version_json(version: Any) -> dict[str, Any]:

@@ -60,7 +60,7 @@ pub enum LogError {
     #[error("there is already something at {0}")]
     Exists(String),
     /// A put found other content than it expected.
-    #[error("{path} does not hold what was expected")]
+    #[error("{path} {}", unmet(*expected, *actual))]
     Precondition {
         /// The memory.
         path: String,
@@ -143,5 +143,15 @@ impl LogError {
     /// Builds a [`LogError::Corrupt`].
     pub fn corrupt(file: impl Into<String>, offset: u64, seq: Option<u64>, what: impl Into<String>) -> Self {
         Self::Corrupt { file: file.into(), offset, seq, what: what.into() }
+    }
+}
+
+/// In what a memory differs from what a put expected.
+fn unmet(expected: Option<Digest>, actual: Option<Digest>) -> String {
+    match (expected, actual) {
+        (None, Some(actual)) => format!("was to be new, and is there with SHA-256 {actual}"),
+        (Some(expected), Some(actual)) => format!("was to have SHA-256 {expected}, and has {actual}"),
+        (Some(expected), None) => format!("was to have SHA-256 {expected}, and is not there"),
+        (None, None) => "is not as expected".to_owned(),
     }
 }

@@ -84,7 +84,10 @@ pub fn exception(py: Python<'_>, error: LogError) -> PyErr {
         LogError::NoMemory(path) => with(py, MemoryNotFound::new_err(message), "path", path),
         LogError::Exists(path) => with(py, AlreadyExists::new_err(message), "path", path),
         LogError::Precondition { path, expected, actual } => {
-            let raised = with(py, PreconditionFailed::new_err(message), "path", path);
+            let again =
+                format!("look at it with `cyberos get {path} --json`, and put again with the body_hash it has then");
+            let raised = with(py, PreconditionFailed::new_err(message), "hints", (again,));
+            let raised = with(py, raised, "path", path);
             let raised = with(py, raised, "expected", expected.map(Digest::to_hex));
             with(py, raised, "actual", actual.map(Digest::to_hex))
         }

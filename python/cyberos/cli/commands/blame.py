@@ -20,11 +20,12 @@ def blame(settings: Settings, version: str) -> None:
     Each line has the row that wrote it, also under a former name, with its time, actor and session.
     """
     path, at = split(version, required=False)
-    lines = operations.blame(settings.store(), path, at)
+    blamed = operations.blame(settings.store(), path, at)
+    output.write_warnings(blamed.warnings)
     if settings.json:
-        output.write_json([{**line._asdict(), "line": output.text_or_base64(line.line)} for line in lines])
+        output.write_json([{**line._asdict(), "line": output.text_or_base64(line.line)} for line in blamed.lines])
     else:
-        output.write_lines(_human(lines))
+        output.write_lines(_human(blamed.lines))
 
 
 def _human(lines: list[operations.BlamedLine]) -> Iterator[str]:

@@ -15,8 +15,6 @@ from cyberos.operations import reading
 def get(settings: Settings, path: str, at: str | None) -> None:
     """Print a memory."""
     memory = reading.get(settings.store(), path, versions.moment(at) if at is not None else None)
-    if memory.edited:
-        output.write_warnings([f"{path} was edited by hand; the next write to it records that"])
     output.write_warnings(memory.warnings)
     if settings.json:
         output.write_json({**memory._asdict(), "content": output.text_or_base64(memory.content)})

@@ -85,7 +85,11 @@ impl Core {
 
     /// What has to happen to the working file of a path that held `versions` since the watermark.
     fn due(&mut self, path: &str, versions: &BTreeSet<Digest>) -> Result<Option<Action>> {
-        self.check_folders(path)?;
+        match self.check_folders(path) {
+            // Something else stands in a folder's place: no file of this memory is there, and none goes there.
+            Err(LogError::Refused(_)) => return Ok(None),
+            checked => checked?,
+        }
         let file = self.root.join(path);
         if !self.view.put_off.contains(path) {
             // What a crash left of a write must not outlive a purge.

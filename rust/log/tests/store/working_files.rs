@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use cyberos_log::LogError;
 use cyberos_log::store::{DeleteMode, Request, Writer};
 use proptest::prelude::*;
 
@@ -123,6 +124,28 @@ fn a_file_edited_by_hand_while_it_is_put_off_is_not_overwritten() {
     assert_eq!(submit(&writer, vec![put("memories/a.md", "four\n")]), [Some(4)], "recorded before the next change");
     writer.close().unwrap();
     assert_eq!(files(dir.path()), one_file("memories/a.md", "four\n"));
+}
+
+#[test]
+fn what_took_the_place_of_one_folder_keeps_nobody_from_writing_elsewhere() {
+    let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = dir.path().join("memories/d");
+    submit(&on_disk(dir.path()), vec![put("memories/d/a.md", "a\n")]);
+    for (number, link) in [false, true].into_iter().enumerate() {
+        let _ = std::fs::remove_dir_all(&folder).or_else(|_| std::fs::remove_file(&folder));
+        if link {
+            std::os::unix::fs::symlink(outside.path(), &folder).unwrap();
+        } else {
+            std::fs::write(&folder, "in the way\n").unwrap();
+        }
+        let writer = on_disk(dir.path());
+        submit(&writer, vec![put("memories/b.md", &format!("b {number}\n"))]);
+        let refused = writer.submit(put("memories/d/a.md", "two\n"));
+        assert!(matches!(refused, Err(LogError::Refused(_))), "{refused:?}");
+        writer.close().unwrap();
+    }
+    submit(&on_disk(dir.path()), vec![delete("memories/b.md", DeleteMode::Purge, "asked for")]);
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0, "nothing is written through the link");
 }
 
 #[test]
