@@ -198,6 +198,11 @@ proptest! {
     }
 
     #[test]
+    fn both_readers_agree_on_numbers_of_few_digits(text in "-?(0|[1-9]?[0-9]{0,15})\\.0{0,6}[0-9]{0,15}0{0,2}") {
+        prop_assert_eq!(scan::check(text.as_bytes()).is_ok(), is_canonical_by_tree(text.as_bytes()), "{}", text);
+    }
+
+    #[test]
     fn strings_are_found_decoded_and_ordered_as_rust_does(left in strategies::string(), right in strategies::string()) {
         let spell = |text: &str| {
             let mut out = b"{".to_vec();

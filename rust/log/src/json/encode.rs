@@ -112,8 +112,13 @@ pub(super) fn write_char(meant: char, out: &mut Vec<u8>) {
 
 /// Whether the text is the canonical form of an integer of any size.
 pub(super) fn is_canonical_integer(text: &[u8]) -> bool {
-    match text.strip_prefix(b"-").unwrap_or(text) {
-        [b'0'] => text.len() == 1,
+    is_whole(text.strip_prefix(b"-").unwrap_or(text)) && text != b"-0"
+}
+
+/// Whether the text is one or more digits, the first of which is zero only where it is the only one.
+fn is_whole(digits: &[u8]) -> bool {
+    match digits {
+        [b'0'] => true,
         [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
         _ => false,
     }
@@ -121,6 +126,24 @@ pub(super) fn is_canonical_integer(text: &[u8]) -> bool {
 
 /// Whether the text is the canonical form of a number with a fraction or an exponent.
 pub(super) fn is_canonical_float(text: &[u8]) -> bool {
-    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
-    number.is_some_and(|number| number.is_finite() && ryu::Buffer::new().format_finite(number).as_bytes() == text)
+    is_short_float(text) || {
+        let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+        number.is_some_and(|number| number.is_finite() && ryu::Buffer::new().format_finite(number).as_bytes() == text)
+    }
+}
+
+/// Whether the text is a canonical number that needs no conversion to tell, such as `0.571`.
+///
+/// No two decimal numbers of up to 15 digits are the same `f64`, so the shortest spelling is the one without zeros at its end.
+fn is_short_float(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let mut parts = text.splitn(2, |&byte| byte == b'.');
+    let (Some(whole), Some(fraction)) = (parts.next(), parts.next()) else { return false };
+    let ends_well = match fraction {
+        [b'0'] => true,
+        [] | [.., b'0'] => false,
+        // Smaller numbers may be spelled with an exponent.
+        _ => whole != b"0" || !fraction.starts_with(b"000"),
+    };
+    ends_well && text.len() <= 16 && is_whole(whole) && fraction.iter().all(u8::is_ascii_digit)
 }

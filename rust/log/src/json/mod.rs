@@ -3,6 +3,7 @@
 //! [`Value`] reads any JSON and writes the canonical form; [`scan`] accepts nothing but the canonical form, without a tree.
 //! `FORMAT.md` states the rules.
 
+mod bytes;
 mod encode;
 pub mod scan;
 mod text;

@@ -1,8 +1,9 @@
 //! A strict reader of canonical JSON that builds no tree.
 //!
-//! It runs over every row of a log that is verified, so strings are searched eight bytes at a time, and what holds for all
-//! bytes (valid UTF-8, nothing below 0x20) is established once, before.
+//! It runs over every row of a log that is verified, so what holds for all bytes (valid UTF-8, nothing below 0x20) is
+//! established once, before.
 
+use super::bytes::{eight_digits, is_plain, quote_or_backslash};
 use super::encode::{is_canonical_float, is_canonical_integer};
 use super::text::{Text, canonical_escape};
 use super::{JsonError, MAX_DEPTH, TOO_DEEP};
@@ -15,18 +16,22 @@ pub fn check(text: &[u8]) -> Result<(), JsonError> {
 
 /// Reads the whole of `text` with `reader`.
 pub(crate) fn read<'a, T>(text: &'a [u8], reader: impl FnOnce(&mut Scanner<'a>) -> Option<T>) -> Result<T, JsonError> {
-    let (lowest, highest) =
-        text.iter().fold((u8::MAX, 0), |(lowest, highest), &byte| (byte.min(lowest), byte.max(highest)));
-    if lowest < 0x20 {
-        let offset = text.iter().position(|&byte| byte < 0x20).unwrap_or(0);
-        return Err(JsonError { offset, what: "a control character" });
-    }
-    if highest >= 0x80 {
-        std::str::from_utf8(text)
-            .map_err(|error| JsonError { offset: error.valid_up_to(), what: "bytes that are not UTF-8" })?;
+    if !is_plain(text) {
+        check_characters(text)?;
     }
     let mut scanner = Scanner::trusted(text);
     reader(&mut scanner).filter(|_| scanner.end().is_some()).ok_or(scanner.fault)
+}
+
+/// Checks that `text` is valid UTF-8 without control characters below 0x20.
+#[cold]
+fn check_characters(text: &[u8]) -> Result<(), JsonError> {
+    if let Some(offset) = text.iter().position(|&byte| byte < 0x20) {
+        return Err(JsonError { offset, what: "a control character" });
+    }
+    std::str::from_utf8(text)
+        .map(drop)
+        .map_err(|error| JsonError { offset: error.valid_up_to(), what: "bytes that are not UTF-8" })
 }
 
 /// Iterates over the members of a canonical object: the key, and the value as it lies there.
@@ -198,11 +203,17 @@ impl<'a> Scanner<'a> {
 
     /// Reads an integer from 0 to 2^64 - 1.
     pub(crate) fn unsigned(&mut self) -> Option<u64> {
+        let rest = self.rest();
         let mut number = 0_u64;
         let mut overflow = false;
         let mut count = 0;
-        let rest = self.rest();
-        for digit in rest.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
+        // Sixteen digits never overflow.
+        for eight in rest.as_chunks().0.iter().take(2).map_while(|digits| eight_digits(*digits)) {
+            number = number * 100_000_000 + eight;
+            count += 8;
+        }
+        let single = rest.get(count..).unwrap_or_default().iter().map(|byte| byte.wrapping_sub(b'0'));
+        for digit in single.take_while(|digit| *digit < 10) {
             let (tens, first) = number.overflowing_mul(10);
             let (sum, second) = tens.overflowing_add(digit.into());
             number = sum;
@@ -294,26 +305,4 @@ impl<'a> Scanner<'a> {
         }
         self.fail_at(start, "a number that is not canonical")
     }
-}
-
-/// Returns the position of the first quote or backslash at or behind `start`; the length of `bytes` where there is none.
-#[inline]
-fn quote_or_backslash(bytes: &[u8], start: usize) -> usize {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
-    const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; 8]);
-    // The lowest set bit marks the first zero byte of `word`; bits above it may be wrong.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-    let (chunks, rest) = bytes.get(start..).unwrap_or_default().as_chunks::<8>();
-    let mut at = start;
-    for chunk in chunks {
-        let word = u64::from_le_bytes(*chunk);
-        let hits = zeros(word ^ QUOTES) | zeros(word ^ BACKSLASHES);
-        if hits != 0 {
-            return at + (hits.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    at + rest.iter().position(|&byte| byte == b'"' || byte == b'\\').unwrap_or(rest.len())
 }
