@@ -132,6 +132,15 @@ class BodyUnavailable(CyberosError):
     seq: int | None
 
 
+class RepositoryNotFound(CyberosError):
+    """There is no git repository with a commit here."""
+
+    code = "repository_not_found"
+    kind = Kind.NOT_FOUND
+    fields = ("repository",)
+    repository: str | None
+
+
 # What was asked for is not allowed.
 
 
@@ -193,6 +202,15 @@ class PurgeRefused(CyberosError):
     shared_with: tuple[str, ...] | None
 
 
+class RepositoryRefused(CyberosError):
+    """A git repository cannot be imported as it is."""
+
+    code = "repository_refused"
+    kind = Kind.REFUSED
+    fields = ("repository",)
+    repository: str | None
+
+
 class StoreReadOnly(CyberosError):
     """The store cannot be written to."""
 
@@ -234,6 +252,16 @@ class AlreadyExists(CyberosError):
     path: str | None
 
 
+class HistoryRewritten(CyberosError):
+    """What was imported before is not in the repository's history any more."""
+
+    code = "history_rewritten"
+    kind = Kind.CONFLICT
+    fields = ("repository", "commit")
+    repository: str | None
+    commit: str | None
+
+
 class StoreLocked(CyberosError):
     """Another process is writing to the store."""
 
@@ -261,6 +289,15 @@ class CorruptLog(CyberosError):
     seq: int | None
 
 
+class CorruptRepository(CyberosError):
+    """git cannot read all of a repository."""
+
+    code = "corrupt_repository"
+    kind = Kind.CORRUPT
+    fields = ("repository",)
+    repository: str | None
+
+
 class UnsupportedStore(CyberosError):
     """The store has a format that this version of cyberos does not know."""
 
@@ -269,6 +306,15 @@ class UnsupportedStore(CyberosError):
     fields = ("store", "format_version")
     store: str | None
     format_version: int | None
+
+
+class ProgramMissing(CyberosError):
+    """A program that this needs is not installed."""
+
+    code = "program_missing"
+    kind = Kind.CONFIG
+    fields = ("program",)
+    program: str | None
 
 
 class BadConfig(CyberosError):

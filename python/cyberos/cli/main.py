@@ -44,6 +44,7 @@ COMMANDS: Final = {
     "diff": Entry("cyberos.cli.commands.diff", "diff", "Show what changed in a memory between two rows or times"),
     "blame": Entry("cyberos.cli.commands.blame", "blame", "Show who wrote each line of a memory"),
     "restore": Entry("cyberos.cli.commands.restore", "restore", "Give a memory the content it had at a row or a time"),
+    "import": Entry("cyberos.cli.commands.import_", "import_", "Bring in memories from elsewhere"),
     "verify": Entry(
         "cyberos.cli.commands.verify", "verify", "Check the log: frames, order, links, hashes, Merkle peaks"
     ),

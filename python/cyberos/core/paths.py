@@ -138,6 +138,15 @@ def _check_segment(path: str, segment: str) -> None:
         )
 
 
+def may_stand(char: str) -> bool:
+    """Whether a character may stand in a name, though perhaps not at its ends."""
+    if char.isascii():
+        return char.isprintable() and char not in "/\\"
+    import unicodedata
+
+    return _is_common(unicodedata.category(char))
+
+
 def _is_common(category: str) -> bool:
     """Whether characters of a Unicode category may stand in a name.
 

@@ -140,11 +140,14 @@ class Writer:
         session_id: str | None = None,
         actors: Sequence[str] | None = None,
         times: Sequence[int] | None = None,
+        accountable: str | None = None,
     ) -> list[Receipt]:
         """Carries out changes in order, all or none, in one commit.
 
         `actors` and `times` (nanoseconds since 1970) say who made each change and when, where that was not this
-        writer's actor now. `session_id` goes into each row; without it that of the active session, if any (`""`: none).
+        writer's actor now. With `accountable` the access lists are asked about that name and not about `actors`: what
+        an import says of them is not proved. `session_id` goes into each row; without it that of the active session,
+        if any (`""`: none).
         """
         rules = access.rules(self.store_path)
         session_id = self._active_session() if session_id is None else session_id
@@ -158,9 +161,10 @@ class Writer:
         for place, change in enumerate(changes):
             who = actors[place] if actors else actor or self.actor
             change.check(limit)
+            judged = accountable or who
             for path in change.written():
-                where = (who, path.rpartition("/")[0])
-                if where not in permitted and self._permit(rules, who, path, change.kind):
+                where = (judged, path.rpartition("/")[0])
+                if where not in permitted and self._permit(rules, judged, path, change.kind):
                     permitted.add(where)
                 if path not in looked_at:
                     on_disk.check(path)

@@ -15,6 +15,7 @@ KNOWN: Final = {
     *("episode.logged", "dream.start", "dream.complete", "dream.proposal_applied"),
     *("session.start", "session.end", "session.purged"),
     *("protocol.approved", "log.loss_accepted"),
+    *("import.start", "import.end"),
 }
 
 
