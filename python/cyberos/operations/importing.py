@@ -1,13 +1,15 @@
 """Bringing in memories from elsewhere."""
 
+import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from cyberos import config
 from cyberos.core import paths
 from cyberos.core.writer import Writer
 from cyberos.errors import BadArgument, PathRefused
-from cyberos.exchange import names
+from cyberos.exchange import directory, names
 from cyberos.exchange.git import Repository
 from cyberos.exchange.git_import import GitImport, Outcome
 from cyberos.exchange.names import Mapped
@@ -66,6 +68,44 @@ def import_git(
         with Writer(store, actor=actor, puts_files_off=True) as writer:
             done = work.write(writer, actor, limit, progress)
     return ImportedGit(repository.folder, target, glob, *done, dry_run=dry_run)
+
+
+class ImportedDir(NamedTuple):
+    """What an import of a folder's files did, or with `dry_run` would do.
+
+    Of the `files` that match, `unchanged` hold what their memories hold. `mapped` and `skipped` are as for a
+    repository.
+    """
+
+    folder: str
+    into: str
+    glob: str
+    files: int
+    puts: int
+    unchanged: int
+    mapped: tuple[Mapped, ...]
+    skipped: tuple[Skipped, ...]
+    dry_run: bool
+
+
+def import_dir(
+    store: str,
+    folder: str,
+    *,
+    actor: str,
+    glob: str = "**/*.md",
+    into: str | None = None,
+    dry_run: bool = False,
+    progress: Progress = lambda _done, _total: None,
+) -> ImportedDir:
+    """Puts the files of a folder that match, as they are now. A memory whose file is gone stays as it is."""
+    check_glob(glob)
+    full = os.path.realpath(folder)
+    target = checked_folder(into, os.path.basename(full) or "files")
+    limit = config.load(store).memories.max_body_bytes
+    with nullcontext() if dry_run else Writer(store, actor=actor, puts_files_off=True) as writer:
+        done = directory.copy(store, full, into=target, glob=glob, limit=limit, writer=writer, progress=progress)
+    return ImportedDir(full, target, glob, *done, dry_run=dry_run)
 
 
 def checked_folder(into: str | None, name: str) -> str:

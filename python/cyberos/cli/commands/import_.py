@@ -15,6 +15,7 @@ from cyberos.operations import importing as operations
 
 COMMANDS = {
     "git": Entry(__name__, "git", "Import the history of a git repository's Markdown files"),
+    "dir": Entry(__name__, "dir_", "Import the Markdown files of a folder as they are now"),
 }
 # How many lines a person wants of a list.
 _SHOWN = 20
@@ -54,6 +55,35 @@ def git(settings: Settings, repository: str, glob: str, into: str | None, dry_ru
             progress=progress,
         )
     output.emit(done, _git_lines, as_json=settings.json)
+
+
+@click.command("dir", cls=Command)
+@click.argument("folder")
+@_GLOB
+@_INTO
+@_DRY_RUN
+@pass_settings
+def dir_(settings: Settings, folder: str, glob: str, into: str | None, dry_run: bool) -> None:  # noqa: FBT001
+    """Import the Markdown files of a folder as they are now.
+
+    Each file becomes a memory, or new content of the memory that it became before. Links are not followed; stores and
+    .git in the folder are left out.
+    """
+    store, actor = settings.store(), settings.actor()
+    with output.Progress("planning" if dry_run else "importing", "files") as progress:
+        done = operations.import_dir(
+            store, folder, actor=actor, glob=glob, into=into, dry_run=dry_run, progress=progress
+        )
+    output.emit(done, _dir_lines, as_json=settings.json)
+
+
+def _dir_lines(done: operations.ImportedDir) -> Iterator[str]:
+    yield from _mapped(done.mapped)
+    yield from _skipped(done.skipped)
+    verb = "would import" if done.dry_run else "imported"
+    yield output.printable(
+        f"{verb} {done.puts:,} of {done.files:,} files into {done.into}; {done.unchanged:,} are there already"
+    )
 
 
 def _git_lines(done: operations.ImportedGit) -> Iterator[str]:
