@@ -13,12 +13,15 @@ from pathlib import Path
 
 import reading
 import report
+import rest
 import stores
 import writing
 from report import Case
 
 import rust
 from cyberos._native import is_debug
+
+_GROUPS = ("process", "walk", "scan", "verify", "memory", "put", "import", "threads", "rest")
 
 
 def main() -> None:
@@ -42,7 +45,7 @@ def main() -> None:
 
 def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
     runs = 5 if options.quick else 20
-    groups = set(options.only or ("process", "walk", "scan", "verify", "memory", "put", "import", "threads"))
+    groups = set(options.only or _GROUPS)
     sizes = sorted(options.rows)
     built = {rows: stores.build(work, rows) for rows in sizes}
     floors = {rows: rust.floors(store, runs // 4) for rows, store in built.items()}
@@ -66,6 +69,8 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
         yield from writing.one_put(stores.build(work, 1_000), built[sizes[-1]], work, runs * 10)
     if "import" in groups:
         yield from writing.batch_import(work, runs=1 if options.quick else 5)
+    if "rest" in groups:
+        yield from rest.histories(built[sizes[-1]], 3.0 if options.quick else 10.0)
     if "threads" in groups:
         yield writing.group_commit(50 if options.quick else 200)
 
@@ -74,7 +79,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="sizes of the stores")
     parser.add_argument("--quick", action="store_true", help="a quarter of the runs")
-    parser.add_argument("--only", nargs="+", metavar="GROUP", help="process walk scan verify memory put import threads")
+    parser.add_argument("--only", nargs="+", metavar="GROUP", help=" ".join(_GROUPS))
     parser.add_argument("--work", type=Path, help="keep the stores here, for the next time")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
     return parser.parse_args()

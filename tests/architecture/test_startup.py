@@ -47,7 +47,8 @@ def test_help_imports_no_command():
 
 
 @pytest.mark.parametrize(
-    ("args", "click_loads"), [(["--help"], HELP), (["version"], CLICK), (["protocol", "status", "--help"], HELP)]
+    ("args", "click_loads"),
+    [(["--help"], HELP), (["version"], CLICK), (["protocol", "status", "--help"], HELP), (["serve", "--help"], HELP)],
 )
 def test_nothing_is_imported_that_click_does_not_need(args, click_loads):
     loaded = tops(run_main(*args))

@@ -48,6 +48,7 @@ COMMANDS: Final = {
     "verify": Entry(
         "cyberos.cli.commands.verify", "verify", "Check the log: frames, order, links, hashes, Merkle peaks"
     ),
+    "serve": Entry("cyberos.cli.commands.serve", "serve", "Serve the store over HTTP, for reading"),
     "doctor": Entry("cyberos.cli.commands.doctor", "doctor", "Check that the store is as it should be"),
     "acl": Entry("cyberos.cli.commands.acl", "acl", "Show who may write where"),
     "demo": Entry("cyberos.cli.commands.demo", "demo", "Build a sample store, ask it for histories, and verify it"),

@@ -1,6 +1,5 @@
 """How results reach people and programs: text or JSON on standard output, errors and progress on standard error."""
 
-import enum
 import os
 import sys
 import time
@@ -11,6 +10,7 @@ from typing import Any, Self, TextIO
 
 import click
 
+from cyberos.answers import encode_json, to_dict
 from cyberos.errors import CyberosError, IoFailure, NotConfirmed
 
 _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "bold": 1, "dim": 2}
@@ -100,16 +100,6 @@ def json_line(value: object) -> str:
     return encode_json(value).decode().rstrip("\n")
 
 
-def text_or_base64(content: bytes) -> str | dict[str, str]:
-    """Returns content for JSON: as text where it is UTF-8, else as `{"base64": …}`."""
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        import base64
-
-        return {"base64": base64.b64encode(content).decode()}
-
-
 def write_bytes(data: bytes) -> None:
     """Writes bytes to standard output untouched."""
     flush()
@@ -125,7 +115,7 @@ def _write_raw(data: bytes) -> None:
 
 def write_json(value: object) -> None:
     """Writes a result to standard output as JSON in UTF-8; bytes are JSON already."""
-    write_bytes(value if isinstance(value, bytes) else encode_json(value, indent=2))
+    write_bytes(value if isinstance(value, bytes) else encode_json(to_dict(value), indent=2))
 
 
 def write_json_items(items: Iterable[object]) -> int:
@@ -139,38 +129,12 @@ def write_json_items(items: Iterable[object]) -> int:
     return count
 
 
-def encode_json(value: object, indent: int | None = None) -> bytes:
-    """Returns a result as JSON and a line feed."""
-    import json
-
-    text = json.dumps(value, indent=indent, ensure_ascii=False, default=_plain)
-    # What is not valid Unicode (a file name in another encoding) becomes an escape, which is valid JSON.
-    return text.encode("utf-8", "backslashreplace") + b"\n"
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, enum.Enum):
-        return value.value
-    raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
 def emit(result: Any, human: Callable[[Any], Iterable[str]], *, as_json: bool) -> None:
     """Writes a result, as JSON or as the lines that `human` makes of it."""
     if as_json:
-        write_json(to_dict(result))
+        write_json(result)
     else:
         write_lines(human(result))
-
-
-def to_dict(value: Any) -> Any:
-    """Returns a result with its named tuples as dictionaries, all the way down."""
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {key: to_dict(item) for key, item in value._asdict().items()}
-    if isinstance(value, (tuple, list)):
-        return [to_dict(item) for item in value]
-    if isinstance(value, dict):
-        return {key: to_dict(item) for key, item in value.items()}
-    return value
 
 
 def write_error(error: CyberosError, *, as_json: bool, color: bool | None) -> None:

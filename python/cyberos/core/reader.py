@@ -61,6 +61,11 @@ class AuditChainReader:
         last = self.last_seq()
         return self._read(max(1, last - count + 1), last)
 
+    def between(self, first: int, last: int) -> tuple[list[Row], list[Damage]]:
+        """Returns the rows `first` to `last` that are there, oldest first, and the damage between them."""
+        rows, damages = self.native.rows(first, last)
+        return [_dated(row) for row in rows], damages
+
     def iter_rows(self, *, reverse: bool = False) -> Iterator[Row]:
         """Yields the rows that there are now, oldest or newest first; passes over damage and adds it to `damages`."""
         last = self.last_seq()
@@ -70,10 +75,10 @@ class AuditChainReader:
             yield from reversed(rows) if reverse else rows
 
     def _read(self, first: int, last: int) -> list[Row]:
-        rows, damages = self.native.rows(first, last)
+        rows, damages = self.between(first, last)
         known = {(damage.file, damage.offset) for damage in self.damages}
         self.damages.extend(damage for damage in damages if (damage.file, damage.offset) not in known)
-        return [_dated(row) for row in rows]
+        return rows
 
 
 def damage_error(damage: Damage) -> CorruptLog:

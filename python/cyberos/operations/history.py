@@ -31,12 +31,16 @@ def history(
     follow_moves: bool = True,
     since: str | None = None,
     filters: Iterable[tuple[str, str]] = (),
+    reader: AuditChainReader | None = None,
 ) -> History:
-    """Returns what happened to a memory; with `path` `None` to all of them. `since` is an age or a time."""
+    """Returns what happened to a memory; with `path` `None` to all of them. `since` is an age or a time.
+
+    `reader` is one of the store that is open already; any number of threads may share it.
+    """
     since_ns = None if since is None else clock.parse_time(since)
     pairs = core.checked_filters(filters)
     core.check_limit(limit)
-    reader = AuditChainReader(store)
+    reader = reader or AuditChainReader(store)
     warnings = []
     if since_ns is not None and since_ns > clock.now_ns():
         warnings.append(f"nothing is newer than {since}: it lies in the future")

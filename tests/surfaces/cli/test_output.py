@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cyberos.answers import encode_json, to_dict
 from cyberos.cli import output
 from cyberos.core.acl import Decision
 from cyberos.errors import Kind, NotConfirmed
@@ -55,7 +56,7 @@ def test_what_a_terminal_would_obey_is_escaped():
     )
 )
 def test_json_reads_back(value):
-    assert json.loads(output.encode_json(value)) == value
+    assert json.loads(encode_json(value)) == value
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (1_000, "1,000 rows")])
@@ -64,13 +65,13 @@ def test_things_are_counted_in_words(number, text):
 
 
 def test_json_of_results():
-    result = output.to_dict({"decisions": (Decision("memories/ä.md", "a"),)})
+    result = to_dict({"decisions": (Decision("memories/ä.md", "a"),)})
     assert result["decisions"][0]["target_path"] == "memories/ä.md"
-    assert "ä".encode() in output.encode_json(result)
-    assert json.loads(output.encode_json("\udcff")) == "\udcff"
-    assert output.encode_json(Kind.BUSY) == b'"busy"\n'
+    assert "ä".encode() in encode_json(result)
+    assert json.loads(encode_json("\udcff")) == "\udcff"
+    assert encode_json(Kind.BUSY) == b'"busy"\n'
     with pytest.raises(TypeError, match="object has no JSON form"):
-        output.encode_json(object())
+        encode_json(object())
 
 
 def test_bytes_are_json_already(capfd):

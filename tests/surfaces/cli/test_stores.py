@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,8 @@ OTHERS = [
     ["move", X, "memories/y.md"],
     ["delete", X],
     ["restore", f"{X}@1"],
+    ["import", "dir", str(Path(__file__).parent)],
+    ["serve", "--port", "0"],
 ]
 
 

@@ -22,10 +22,7 @@ def blame(settings: Settings, version: str) -> None:
     path, at = split(version, required=False)
     blamed = operations.blame(settings.store(), path, at)
     output.write_warnings(blamed.warnings)
-    if settings.json:
-        output.write_json([{**line._asdict(), "line": output.text_or_base64(line.line)} for line in blamed.lines])
-    else:
-        output.write_lines(_human(blamed.lines))
+    output.emit(blamed.lines, _human, as_json=settings.json)
 
 
 def _human(lines: list[operations.BlamedLine]) -> Iterator[str]:

@@ -35,7 +35,7 @@ def demo(settings: Settings, folder: str | None, rows: int, seed: int) -> None:
     with output.Progress("building", delay_s=0) as progress:
         result = operation.run(where, rows, seed, progress)
     if settings.json:
-        output.write_json(output.to_dict(operation.to_json(result)))
+        output.write_json(operation.to_json(result))
         return
     output.write_lines(_human(result, entries.renderer(settings, show_body=False, show_path=False)))
 

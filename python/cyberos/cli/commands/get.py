@@ -17,7 +17,7 @@ def get(settings: Settings, path: str, at: str | None) -> None:
     memory = reading.get(settings.store(), path, versions.moment(at) if at is not None else None)
     output.write_warnings(memory.warnings)
     if settings.json:
-        output.write_json({**memory._asdict(), "content": output.text_or_base64(memory.content)})
+        output.write_json(memory)
     else:
         if memory.sidecar is not None:
             output.write_warnings([f"{memory.sidecar} holds further fields; --json shows them"])

@@ -19,7 +19,7 @@ def list_(settings: Settings, prefix: str, at: str | None) -> None:
     listing = reading.list_memories(settings.store(), prefix, versions.moment(at) if at is not None else None)
     output.write_warnings(listing.warnings)
     if settings.json:
-        output.write_json(output.to_dict(listing.memories))
+        output.write_json(listing.memories)
     else:
         output.write_lines(_human(listing))
 

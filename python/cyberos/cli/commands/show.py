@@ -21,6 +21,6 @@ def show(settings: Settings, version: str) -> None:
     path, at = split(version)
     shown = operations.show(settings.store(), path, at)
     if settings.json:
-        output.write_json({**shown._asdict(), "content": output.text_or_base64(shown.content)})
+        output.write_json(shown)
     else:
         output.write_bytes(shown.content)
