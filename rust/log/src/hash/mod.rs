@@ -1,5 +1,6 @@
 //! SHA-256 digests and their hexadecimal form.
 
+mod hex;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 mod short;
@@ -38,15 +39,7 @@ impl Digest {
     /// Reads 64 lower-case hexadecimal digits; anything else is `None`.
     #[inline]
     pub fn from_hex(hex: &[u8]) -> Option<Self> {
-        let hex: &[u8; 64] = hex.try_into().ok()?;
-        let mut out = [0_u8; 32];
-        let mut wrong = 0;
-        for (bytes, digits) in out.as_chunks_mut::<4>().0.iter_mut().zip(hex.as_chunks::<8>().0) {
-            let (decoded, mask) = eight_digits(*digits);
-            *bytes = decoded;
-            wrong |= mask;
-        }
-        (wrong == 0).then_some(Self(out))
+        hex::decode(hex.try_into().ok()?).map(Self)
     }
 
     /// Returns the 64 lower-case hexadecimal digits as bytes.
@@ -80,23 +73,6 @@ impl Hasher {
     pub fn finish(self) -> Digest {
         Digest(self.0.finalize().into())
     }
-}
-
-/// Decodes eight hexadecimal digits at once, one per byte of a word; the second result is zero where all of them are valid.
-///
-/// Every row of a log that is verified has two digests to decode.
-const fn eight_digits(digits: [u8; 8]) -> ([u8; 4], u64) {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    let word = u64::from_le_bytes(digits);
-    // A digit's value is in its low four bits; a letter's is nine more.
-    let values = (word & (ONES * 0x0f)) + 9 * ((word >> 6) & ONES);
-    let is_letter = ((values + ONES * 6) >> 4) & ONES;
-    let spelled = values + ONES * 0x30 + is_letter * 0x27;
-    let wrong = (spelled ^ word) | (values & (ONES * 0x10));
-    let pairs = ((values << 4) | (values >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let halves = (pairs | (pairs >> 8)) & 0x0000_ffff_0000_ffff;
-    let [a, b, _, _, c, d, _, _] = halves.to_le_bytes();
-    ([a, b, c, d], wrong)
 }
 
 impl fmt::Display for Digest {
