@@ -13,6 +13,8 @@ use crate::time::year_month;
 
 const PLAIN_SUFFIX: &str = ".binlog";
 const COMPACTED_SUFFIX: &str = ".binlog.zst";
+/// How much of a segment is read to find its first rows: as a rule two of them.
+const HEAD: usize = 2048;
 
 /// All segments of a log that hold at least one byte, in order.
 #[derive(Debug, Clone)]
@@ -33,6 +35,9 @@ pub struct Unreadable {
     /// What is wrong, in one clause.
     pub what: String,
 }
+
+/// A segment, and its first row's number where it can be read.
+type Opened = (Segment, Option<u64>);
 
 impl Segments {
     /// Opens the segments in `dir` (the store's `audit/`). A folder without any is an empty log.
@@ -104,8 +109,8 @@ fn segment_names(medium: &dyn Medium, dir: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// `None` where a listed segment has vanished. Empty files are left out.
-fn open_all(medium: &dyn Medium, dir: &Path, names: &[String]) -> Result<Option<Vec<Segment>>> {
+/// Opens segments. `None` where a listed one has vanished. Empty files are left out.
+fn open_all(medium: &dyn Medium, dir: &Path, names: &[String]) -> Result<Option<Vec<Opened>>> {
     let budget = Arc::new(Budget::default());
     let mut files = Vec::with_capacity(names.len());
     for name in names {
@@ -122,22 +127,25 @@ fn open_all(medium: &dyn Medium, dir: &Path, names: &[String]) -> Result<Option<
             Content::Plain(Arc::from(file))
         };
         let segment = Segment { name: name.clone(), first_seq: 0, content };
-        if segment.is_compacted() || !segment.is_empty()? {
-            files.push(segment);
+        let mut head = [0_u8; HEAD];
+        let read = segment.read(&mut head, 0)?;
+        if segment.is_compacted() || read > 0 {
+            let first = probe(&segment, head.get(..read).unwrap_or_default())?;
+            files.push((segment, first));
         }
     }
     Ok(Some(files))
 }
 
 /// Orders the segments by their first numbers, the active one last, and sorts out those without any.
-fn arrange(files: Vec<Segment>) -> Result<(Vec<Segment>, Vec<Unreadable>)> {
+fn arrange(files: Vec<Opened>) -> Result<(Vec<Segment>, Vec<Unreadable>)> {
     let (mut list, mut unreadable, mut active) = (Vec::new(), Vec::new(), None);
-    for mut segment in files {
+    for (mut segment, first) in files {
         if segment.is_active() {
-            active = Some(segment);
+            active = Some((segment, first));
             continue;
         }
-        let first = match probe(&segment)? {
+        let first = match first {
             None => find_frame(&segment, 0, 1)?.map(|found| found.header.seq),
             first => first,
         };
@@ -150,10 +158,10 @@ fn arrange(files: Vec<Segment>) -> Result<(Vec<Segment>, Vec<Unreadable>)> {
         }
     }
     list.sort_by_key(|segment| segment.first_seq);
-    if let Some(mut active) = active {
+    if let Some((mut active, first)) = active {
         // It may hold nothing but a torn first row, or a damaged header: it continues the last sealed segment all the same.
         let above = list.last().map_or(0, |last: &Segment| last.first_seq);
-        active.first_seq = match (probe(&active)?.filter(|&first| first > above), list.last()) {
+        active.first_seq = match (first.filter(|&first| first > above), list.last()) {
             (Some(first), _) => first,
             (None, Some(before)) => find_last_frame(before, u64::MAX)?.map_or(above, |found| found.header.seq) + 1,
             (None, None) => 1,
@@ -164,18 +172,26 @@ fn arrange(files: Vec<Segment>) -> Result<(Vec<Segment>, Vec<Unreadable>)> {
 }
 
 /// Reads the first row's number, doubting a first header that the second contradicts: the checksum does not cover it.
-fn probe(segment: &Segment) -> Result<Option<u64>> {
-    let mut head = [0_u8; HEADER];
-    let mut header_at = |offset: u64| -> Result<Option<Header>> {
-        let read = segment.read(&mut head, offset)?;
-        Ok(head.get(..read).and_then(Header::decode).filter(Header::is_plausible))
+///
+/// `start` are the bytes that the segment starts with.
+fn probe(segment: &Segment, start: &[u8]) -> Result<Option<u64>> {
+    let header_at = |offset: usize| -> Result<Option<Header>> {
+        let mut head = [0_u8; HEADER];
+        let header = match start.get(offset..).and_then(Header::decode) {
+            None if start.len() == HEAD => {
+                let read = segment.read(&mut head, offset as u64)?;
+                head.get(..read).and_then(Header::decode)
+            }
+            header => header,
+        };
+        Ok(header.filter(Header::is_plausible))
     };
     let Some(first) = header_at(0)? else { return Ok(None) };
-    let second_at = first.frame_len() as u64;
+    let second_at = first.frame_len();
     match header_at(second_at)? {
         Some(second) if second.seq != first.seq + 1 => {
             // Either header may be the damaged one; a whole frame found behind both decides.
-            let third = find_frame(segment, second_at + HEADER as u64, 1)?;
+            let third = find_frame(segment, (second_at + HEADER) as u64, 1)?;
             let second_is_right = third.is_some_and(|third| third.header.seq == second.seq + 1);
             Ok(Some(if second_is_right { second.seq.saturating_sub(1).max(1) } else { first.seq }))
         }
