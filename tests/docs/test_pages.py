@@ -1,7 +1,15 @@
+import os
+import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from cyberos.doctor import kinds
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("script", ["errors_page.py", "cli_page.py"])
@@ -11,7 +19,34 @@ def test_a_page_is_what_the_code_says(script):
 
 
 def test_the_readme_has_the_test_command_that_ci_runs():
-    root = Path(__file__).parents[2]
     command = "pip install '.[test]' && pytest"
-    assert command in (root / "README.md").read_text(encoding="utf-8").splitlines()
-    assert command in (root / ".ci" / "run").read_text(encoding="utf-8")
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def block(language, containing):
+    """Returns the README's only block of code with this in it."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (found,) = (code for code in re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) if containing in code)
+    return found
+
+
+def test_what_the_readme_shows_works(tmp_path):
+    scripts = tmp_path / "bin"
+    scripts.mkdir()
+    (scripts / "cyberos").write_text(f'#!/bin/sh\nexec {sys.executable} -W ignore -m cyberos "$@"\n')
+    (scripts / "cyberos").chmod(0o755)
+    env = {"PATH": f"{scripts}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+
+    def run(*command, code):
+        subprocess.run(command, input=code, cwd=tmp_path, env=env, check=True, text=True, capture_output=True)
+
+    run("sh", "-e", code=block("", "cyberos init"))
+    run(sys.executable, "-W", "ignore", "-", code=block("python", "import Writer"))
+
+
+def test_the_format_lists_the_kinds_that_are_known():
+    text = (ROOT / "rust" / "log" / "FORMAT.md").read_text(encoding="utf-8")
+    table = text.partition("### Kinds")[2].partition("\n\n###")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert {kind for cell in cells for kind in re.findall(r"`([^`]+)`", cell)} == {*kinds.KNOWN, "op"}

@@ -25,9 +25,7 @@ def check(exam: Examination) -> Iterator[Finding]:
         return
     for kind, rows, first in exam.survey.kinds:
         if kind not in KNOWN:
-            yield Finding(
-                "kinds.unknown", Severity.INFO, f"{rows} rows are of the kind {kind}, which is not known", seq=first
-            )
+            yield Finding("kinds.unknown", Severity.INFO, f"{kind} is not a known kind (rows: {rows})", seq=first)
     for seq, path, has_reason in exam.survey.purges:
         if not has_reason:
             yield Finding(
