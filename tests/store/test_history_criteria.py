@@ -4,6 +4,7 @@ Entries are newest first. Where a sample of the requirement document reads an ol
 criterion gives to the newest (AC 6, AC 15), the criterion wins: the diff is `e[0]`'s.
 """
 
+import dataclasses
 from datetime import datetime, timezone
 
 import pytest
@@ -245,6 +246,29 @@ def test_an_entry_is_the_documented_dataclass_to_its_user():
     assert full == HistoryEntry(2, moment, "put", "bob", "ab")
     with pytest.raises(TypeError, match="unhashable"):
         hash(full)
+
+
+def test_an_entry_is_a_dataclass_to_dataclasses(writer):
+    writer.put(X, "v1", meta={"a": 1})
+    writer.put(X, "v2", meta={"a": 2}, session_id="s")
+    entry = walk(writer.store_path, X)[0]
+    assert dataclasses.asdict(entry) == {
+        "seq": 2,
+        "ts": entry.ts,
+        "kind": "put",
+        "actor": "ann",
+        "body_hash": entry.body_hash,
+        "frontmatter_diff": {"added": {}, "removed": {}, "changed": {"a": {"old": 1, "new": 2}}},
+        "body_diff": entry.body_diff,
+        "extra": dict(entry.extra),
+    }
+    assert dataclasses.replace(entry, actor="bob") == HistoryEntry(**{**dataclasses.asdict(entry), "actor": "bob"})
+    optional = [
+        field.name
+        for field in dataclasses.fields(HistoryEntry)
+        if (field.default, field.default_factory) != (dataclasses.MISSING, dataclasses.MISSING)
+    ]
+    assert optional == ["body_hash", "frontmatter_diff", "body_diff", "extra"]
 
 
 def test_an_entry_that_was_read_equals_one_that_was_made(writer):

@@ -7,7 +7,7 @@ computed when it is asked for. The first version has none.
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from cyberos import _native, clock
 from cyberos.core import paths, sidecar
@@ -23,6 +23,21 @@ _MISSING: Final = ("purged", "damaged", "unavailable")
 _WINDOW: Final = 1 << 14
 # A diff that nobody has asked for yet.
 _UNSET: Final = object()
+
+
+class _DataclassFields:
+    """What makes `dataclasses.fields`, `asdict` and `replace` take an entry; that module is slow to load."""
+
+    def __get__(self, entry: object, of: type) -> dict[str, Any]:
+        import dataclasses
+
+        required, optional = _FIELDS[:4], _FIELDS[4:]
+        defaults: Any = [dataclasses.field(default=None) for _ in optional[:-1]]
+        defaults.append(dataclasses.field(default_factory=dict))
+        fields: Any = [*required, *((name, Any, default) for name, default in zip(optional, defaults, strict=True))]
+        made: Any = dataclasses.make_dataclass(of.__name__, fields)
+        found: dict[str, Any] = made.__dataclass_fields__
+        return found
 
 
 class HistoryEntry:
@@ -41,6 +56,7 @@ class HistoryEntry:
         "seq", "ts", "ts_ns",
     )  # fmt: skip
     __match_args__ = _FIELDS
+    __dataclass_fields__: ClassVar[dict[str, Any]] = _DataclassFields()  # type: ignore[assignment]  # a descriptor
 
     def __init__(
         self,
