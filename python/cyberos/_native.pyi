@@ -396,8 +396,8 @@ class Repair:
         """
     def finish_loss(self) -> int:
         """Finishes giving up rows where that was interrupted; returns the row that records it."""
-    def erase(self, bodies: list[str]) -> int:
-        """Erases stored bodies, by their SHA-256 in hexadecimal; returns how many copies there were."""
+    def finish_purges(self) -> int:
+        """Erases what purges left behind; returns how many stored copies there were."""
     def restore_files(self, paths: list[str]) -> list[str]:
         """Writes working files that are missing, as far as their content is stored; returns which."""
     def remove_leftovers(self, files: list[str]) -> None:

@@ -4,18 +4,22 @@ from typing import NamedTuple
 
 from cyberos import _native, layout
 from cyberos.core import bodies, paths, sidecar
-from cyberos.core.reader import AuditChainReader
+from cyberos.core.reader import AuditChainReader, describe
 from cyberos.errors import CyberosError
 
 _ROOTS = tuple(f"{root}/" for root in layout.MEMORY_ROOTS)
 
 
 class Working(NamedTuple):
-    """A working file that says what a memory holds now, and what the chain says (`None`: that there is none)."""
+    """A working file that says what a memory holds now, and what the chain says (`None`: that there is none).
+
+    `damage` is what may keep the chain from saying more.
+    """
 
     known: _native.Version | None
     body: bytes
     sha256: str
+    damage: str | None
 
     @property
     def edited(self) -> bool:
@@ -26,6 +30,8 @@ class Working(NamedTuple):
         """Returns what to tell whoever reads the memory's rows, if anything."""
         if not self.edited:
             return None
+        if self.damage is not None:
+            return f"{path} is not what the log says, and the log is not whole: {self.damage}"
         what = "lies in a file that no row records" if self.known is None else "was edited by hand"
         return f"{path} {what}; the next write to it records that"
 
@@ -39,8 +45,13 @@ def working(reader: AuditChainReader, path: str) -> Working | None:
     body = bodies.working_file(reader.store_path, path)
     if body is None:
         return None
-    found = Working(known, body, bodies.sha256_of(body))
-    return None if found.edited and reader.native.may_lag(path, found.sha256) else found
+    found = Working(known, body, bodies.sha256_of(body), None)
+    if not found.edited:
+        return found
+    if reader.native.may_lag(path, found.sha256):
+        return None
+    _, damages = reader.native.history(path, limit=1)
+    return found._replace(damage=describe(damages[0]) if damages else None)
 
 
 def warning(reader: AuditChainReader, path: str, likely: str | None = None) -> str | None:

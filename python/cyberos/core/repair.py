@@ -107,9 +107,9 @@ def drop_index(store: str, name: str, *, patience: float) -> None:
     _open(store, patience).drop_index(name)
 
 
-def erase(store: str, bodies: list[str], *, patience: float) -> int:
-    """Erases stored versions, by SHA-256; returns how many copies there were."""
-    return _open(store, patience).erase(bodies)
+def finish_purges(store: str, *, patience: float) -> int:
+    """Erases what purges left behind; returns how many stored copies there were."""
+    return _open(store, patience).finish_purges()
 
 
 def restore_files(store: str, files: list[str], *, patience: float) -> list[str]:

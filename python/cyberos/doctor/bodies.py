@@ -73,8 +73,7 @@ def _erased(exam: Examination) -> Iterator[Finding]:
 
 def restore(exam: Examination, findings: Sequence[Finding]) -> Iterator[Step]:  # noqa: ARG001, as others
     """Erases what purges left behind."""
-    bodies = sorted({sha for _, _, shas in exam.survey.unfinished_purges for sha in shas})
-    erased = repair.erase(exam.store, bodies, patience=exam.patience)
+    erased = repair.finish_purges(exam.store, patience=exam.patience)
     yield Step(f"erased {erased} stored versions of purged memories")
 
 

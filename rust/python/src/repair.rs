@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cyberos_log::Digest;
 use cyberos_log::log::{self, LossPlan};
 use cyberos_log::manifest::check_format;
 use cyberos_log::medium::{Os, SharedMedium};
@@ -57,11 +56,9 @@ impl Repair {
         Ok(py.detach(|| self.0.finish_loss())?)
     }
 
-    /// Erases stored bodies, by their SHA-256 in hexadecimal; returns how many copies there were.
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
-    fn erase(&self, py: Python<'_>, bodies: Vec<String>) -> Result<u64> {
-        let bodies: Vec<Digest> = bodies.iter().filter_map(|sha| Digest::from_hex(sha.as_bytes())).collect();
-        Ok(py.detach(|| self.0.erase(&bodies))?)
+    /// Erases what purges left behind; returns how many stored copies there were.
+    fn finish_purges(&self, py: Python<'_>) -> Result<u64> {
+        Ok(py.detach(|| self.0.finish_purges())?)
     }
 
     /// Writes working files that are missing, as far as their content is stored; returns which.

@@ -56,6 +56,20 @@ def test_a_file_that_no_row_names_is_told_as_such(run, writer):
     assert run("history", B).err == run("history", "--all-paths").err == ""
 
 
+def test_what_a_lost_row_said_is_not_told_as_an_edit(run, writer):
+    writer.put(A, "one\n")
+    writer.put(A, "two\n")
+    writer.close()
+    log = writer.store_path / "audit/current.binlog"
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-1])
+    done = run("get", A)
+    log.write_bytes(whole)
+    assert (done.code, done.out) == (0, "two\n")
+    told = f"warning: {A} is not what the log says, and the log is not whole: audit/tip is damaged at byte 0: row 2 "
+    assert done.err.startswith(told)
+
+
 @pytest.mark.parametrize("found", ["missing", "folder", "link", "acl"])
 def test_what_is_no_edit_is_not_told_as_one(run, writer, found):
     writer.put(A, "one\n")

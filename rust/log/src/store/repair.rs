@@ -11,6 +11,7 @@ use crate::history::{At, Chain};
 use crate::log::{self, Loss};
 use crate::medium::SharedMedium;
 use crate::objects::{Body, BodyReader, BodyWriter};
+use crate::survey::survey;
 
 /// A store to be mended.
 #[derive(Debug)]
@@ -57,11 +58,15 @@ impl Repair {
         log::finish_loss(&self.medium, &self.audit())
     }
 
-    /// Erases stored bodies; returns how many copies there were.
-    pub fn erase(&self, bodies: &[Digest]) -> Result<u64> {
+    /// Erases what purges left behind; returns how many copies there were.
+    pub fn finish_purges(&self) -> Result<u64> {
         let _guard = self.locked()?;
+        // Looked for under the lock: what was seen without it may be erased by now, and written again for another memory.
+        let derived = survey(&self.medium, &self.root, &|_| true)?.derived;
+        let unfinished = derived.into_iter().flat_map(|derived| derived.bodies.unfinished);
+        let bodies: Vec<Digest> = unfinished.flat_map(|purge| purge.bodies).collect();
         let (objects, index) = self.folders_of_bodies();
-        Ok(BodyWriter::open(self.medium.clone(), objects, index)?.purge(bodies)?.bodies)
+        Ok(BodyWriter::open(self.medium.clone(), objects, index)?.purge(&bodies)?.bodies)
     }
 
     /// Writes the working files of memories that have none, as far as their content is stored; returns which.

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cyberos_log::medium::Os;
 use cyberos_log::objects::{Body, BodyReader};
-use cyberos_log::store::{DeleteMode, Request, Writer};
+use cyberos_log::store::{DeleteMode, Lock, Repair, Request, Writer};
 
 use crate::stores::{delete, on_disk, put, rename, sha};
 
@@ -78,4 +79,24 @@ fn a_purge_that_was_cut_short_is_finished_whatever_took_the_name_since() {
     drop(on_disk(root));
     assert_eq!(stored(root, "secret three\n"), Body::Purged);
     assert_eq!(stored(root, "b\n"), Body::Found(b"b\n".to_vec()));
+}
+
+#[test]
+fn a_repair_erases_what_is_still_to_be_erased_and_nothing_that_was_written_since() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let (a, b) = ("memories/a.md", "memories/b.md");
+    let writer = on_disk(root);
+    submit(&writer, [put(a, "x\n"), put(a, "y\n")]);
+    let before = packs(root);
+    submit(&writer, [purge(a)]);
+    for (path, bytes) in before {
+        std::fs::write(path, bytes).unwrap();
+    }
+    let repair = Repair::new(Arc::new(Os), root, Lock::open(root, Duration::from_secs(5)).unwrap(), "ann");
+    // Another writer has the same content for another memory between the examination and the repair.
+    submit(&writer, [put(b, "x\n")]);
+    assert_eq!(repair.finish_purges().unwrap(), 1);
+    assert_eq!(stored(root, "x\n"), Body::Found(b"x\n".to_vec()));
+    assert_eq!(stored(root, "y\n"), Body::Purged);
 }
