@@ -143,6 +143,21 @@ class Reader:
         ends the check.
         """
 
+    def payload(self, seq: int) -> bytes:
+        """The bytes of a row, of which its leaf in the Merkle tree is made."""
+
+    def root(self, size: int) -> bytes:
+        """The root of the Merkle tree over the first `size` rows, 32 bytes."""
+
+    def roots(self, sizes: list[int]) -> list[bytes]:
+        """The roots of several sizes, from the rows alone and not from what is kept of the tree."""
+
+    def inclusion_proof(self, seq: int, size: int) -> list[bytes]:
+        """The proof that row `seq` is in the tree of the first `size` rows: hashes from the leaf's sibling upwards."""
+
+    def consistency_proof(self, old: int, new: int) -> list[bytes]:
+        """The proof that the tree of the first `old` rows is the beginning of that of the first `new`."""
+
     def layout(self) -> tuple[list[tuple[str, int]], int]:
         """The segments as (file, first row), and how many rows from the first on the path index covers."""
 
@@ -361,6 +376,7 @@ class Survey:
     head: Final[tuple[str, str]]
     # The path index: rows, rows covered, foreign rows, unusable files, and what is wrong
     path_index: Final[tuple[int, int, int, list[str], str | None]]
+    tree_index: Final[tuple[int, int, int, list[str], str | None]]  # The Merkle tree's inner nodes, likewise
     body_index: Final[tuple[int, int, int, list[str], str | None]]  # The index of the bodies, likewise
     body_faults: Final[list[tuple[str, int, str]]]  # Damage in the packs: file, offset and what
     # Versions neither stored nor erased: the first row that wrote each, and its SHA-256
@@ -370,6 +386,12 @@ class Survey:
     unreferenced: Final[int]  # Bodies that no row names
     # Purges that left bodies behind: row, path and the bodies
     unfinished_purges: Final[list[tuple[int, str, list[str]]]]
+
+def includes(seq: int, size: int, payload: bytes, path: list[bytes], root: bytes) -> bool:
+    """Whether `path` proves that row `seq` has this payload, in the tree of the first `size` rows with that root."""
+
+def is_consistent(old: int, old_root: bytes, new: int, new_root: bytes, path: list[bytes]) -> bool:
+    """Whether `path` proves that the tree of `new` rows begins with that of `old`."""
 
 def survey(root: str | os.PathLike[str], progress: Callable[[int], object] | None = None) -> Survey:
     """Looks at the store at `root`. `progress` is called now and then with the number of rows verified so far."""

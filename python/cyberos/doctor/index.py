@@ -9,8 +9,8 @@ from cyberos.doctor.examination import Examination
 from cyberos.doctor.findings import Finding, Remedy, Severity, Step
 from cyberos.doctor.registry import Family
 
-# A writer indexes rows in groups of this many at least; so many may always be missing.
-_LAG: Final = 512
+# A writer indexes rows in groups of this many at least; so many may always be missing, and in the tree a part of 256.
+_LAG: Final = 512 + 256
 _REPAIR: Final = "make it again from the log"
 
 
@@ -18,7 +18,8 @@ def check(exam: Examination) -> Iterator[Finding]:
     """Yields what is wrong with the indexes."""
     if not exam.follows:
         return
-    for name, state in (("history", exam.survey.path_index), ("objects", exam.survey.body_index)):
+    survey = exam.survey
+    for name, state in (("history", survey.path_index), ("objects", survey.body_index), ("tree", survey.tree_index)):
         yield from _check(f"{layout.INDEX}/{name}", state)
 
 

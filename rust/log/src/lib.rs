@@ -21,6 +21,7 @@ pub mod segment;
 pub mod store;
 pub mod survey;
 mod time;
+pub mod tree;
 
 pub use error::{LogError, Result};
 pub use hash::Digest;

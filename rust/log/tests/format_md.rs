@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use cyberos_log::Digest;
-use cyberos_log::format::{frame, peaks, tip};
+use cyberos_log::format::{frame, peaks, tip, tree};
 use cyberos_log::json::{MAX_DEPTH, scan};
 use cyberos_log::row::{Row, RowDraft, Touch};
 
@@ -135,4 +135,13 @@ fn the_offsets_of_the_peaks_are_those_of_the_code() {
     let bytes = peaks::encode(4, &[(2, Digest([9; 32]))]);
     assert_eq!(numbers("## Merkle peaks", &bytes), [("leaves", 4), ("count", 1), ("height", 2)]);
     assert_eq!((&bytes[..21], &bytes[37..]), (&peaks::MAGIC[..], &[9; 32][..]));
+}
+
+#[test]
+fn the_offsets_of_the_tree_are_those_of_the_code() {
+    let mut bytes = Vec::new();
+    tree::encode(&mut bytes, 3, &tree::Record { hash: Digest([1; 32]), mark: Digest([2; 32]) });
+    let crc = crc32c::crc32c(&[&[1; 32][..], &[2; 32], &3_u64.to_be_bytes()].concat());
+    assert_eq!(numbers("### Merkle tree: `index/tree/nodes`", &bytes), [("crc", u64::from(crc))]);
+    assert_eq!((&bytes[..32], &bytes[32..64]), (&[1; 32][..], &[2; 32][..]));
 }

@@ -9,6 +9,7 @@ mod reader;
 mod repair;
 mod rows;
 mod survey;
+mod tree;
 mod value;
 mod writer;
 mod yaml;
@@ -37,6 +38,8 @@ mod _native {
     use crate::repair::{Repair, plan_loss};
     #[pymodule_export]
     use crate::survey::{Survey, survey};
+    #[pymodule_export]
+    use crate::tree::{includes, is_consistent};
     #[pymodule_export]
     use crate::value::{canonical_json, parse_json};
     #[pymodule_export]

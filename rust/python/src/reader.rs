@@ -8,6 +8,7 @@ use cyberos_log::history::{Chain, Query};
 use cyberos_log::manifest;
 use cyberos_log::medium::{Os, SharedMedium};
 use cyberos_log::objects::{Body, BodyReader};
+use cyberos_log::tree::{self, Tree};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -15,6 +16,7 @@ use crate::checks::{self, PyReport};
 use crate::errors::{BadArgument, Result};
 use crate::history::{PyDamage, PyEntry, PyVersion, at, damages, filters, walked};
 use crate::rows::{self, Marks};
+use crate::tree::Hash;
 
 /// Refuses the store at `root` where its format is a newer one. Everything else here that opens a store does so by itself.
 #[pyfunction]
@@ -155,6 +157,36 @@ impl Reader {
         // A log of its own: others may use this reader meanwhile.
         let bodies = if deep { Some(py.detach(|| self.bodies())?) } else { None };
         checks::verify(py, &self.medium, &self.root, bodies, progress.map(Bound::unbind).as_ref(), peaks)
+    }
+
+    /// The bytes of a row, of which its leaf in the Merkle tree is made.
+    fn payload<'py>(&self, py: Python<'py>, seq: u64) -> Result<Bound<'py, PyBytes>> {
+        let payload = self.ask(py, |log| tree::payload(&log.chain, seq))?;
+        Ok(PyBytes::new(py, &payload))
+    }
+
+    /// The root of the Merkle tree over the first `size` rows.
+    fn root(&self, py: Python<'_>, size: u64) -> Result<Hash> {
+        Ok(Hash(self.ask(py, |log| Tree::open(&log.chain)?.root(size))?))
+    }
+
+    /// The roots of several sizes, from the rows alone and not from what is kept of the tree. Reads the whole log.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 extracts by value")]
+    fn roots(&self, py: Python<'_>, sizes: Vec<u64>) -> Result<Vec<Hash>> {
+        let roots = self.ask(py, |log| tree::roots(&log.chain, &sizes))?;
+        Ok(roots.into_iter().map(Hash).collect())
+    }
+
+    /// The proof that row `seq` is in the tree of the first `size` rows: hashes from the leaf's sibling upwards.
+    fn inclusion_proof(&self, py: Python<'_>, seq: u64, size: u64) -> Result<Vec<Hash>> {
+        let path = self.ask(py, |log| Tree::open(&log.chain)?.inclusion(seq, size))?;
+        Ok(path.into_iter().map(Hash).collect())
+    }
+
+    /// The proof that the tree of the first `old` rows is the beginning of that of the first `new`.
+    fn consistency_proof(&self, py: Python<'_>, old: u64, new: u64) -> Result<Vec<Hash>> {
+        let path = self.ask(py, |log| Tree::open(&log.chain)?.consistency(old, new))?;
+        Ok(path.into_iter().map(Hash).collect())
     }
 
     /// The segments as (file, first row), and how many rows from the first on the path index covers.

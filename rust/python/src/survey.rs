@@ -52,6 +52,8 @@ pub struct Survey {
     peaks: (&'static str, String),
     /// The path index.
     path_index: Index,
+    /// The Merkle tree's inner nodes.
+    tree_index: Index,
     /// The index of the bodies.
     body_index: Index,
     /// Damage in the packs: file, offset and what.
@@ -101,10 +103,11 @@ impl From<surveys::Survey> for Survey {
         };
         let fault = |Finding { check, file, offset, seq, what }| (String::from(check), file, offset, seq, what);
         let whole = derived.is_some();
-        let Derived { rows, peaks, index, bodies } = derived.unwrap_or_else(|| Derived {
+        let Derived { rows, peaks, index, tree, bodies } = derived.unwrap_or_else(|| Derived {
             rows: surveys::Rows::default(),
             peaks: Agreement::Current,
             index: IndexState::default(),
+            tree: IndexState::default(),
             bodies: surveys::BodyState::default(),
         });
         let hex = |digests: Vec<Digest>| digests.into_iter().map(Digest::to_hex).collect();
@@ -134,6 +137,7 @@ impl From<surveys::Survey> for Survey {
             peaks: agreement(peaks),
             head: agreement(head),
             path_index: tuple(index),
+            tree_index: tuple(tree),
             versions: rows.written.len() as u64,
             stored_bodies: bodies.stored.len() as u64,
             unreferenced: bodies.unreferenced,

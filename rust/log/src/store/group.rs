@@ -12,6 +12,7 @@ use crate::log::verify::{Options as VerifyOptions, verify};
 use crate::log::write_head;
 use crate::row::Row;
 use crate::segment::Frame;
+use crate::tree;
 
 /// Rows that may be missing from the path index.
 const UNINDEXED: u64 = 512;
@@ -182,6 +183,7 @@ impl Core {
         let mut published = self.log.last_seq().saturating_sub(self.chain.floor().seq - 1) >= UNINDEXED;
         if published {
             self.chain.catch_up()?;
+            tree::extend(&self.chain)?;
         }
         published |= self.bodies.publish_index(UNINDEXED_BODIES)?;
         // Only a new run makes a merge due, and only then do the indexes show what the last merge did.
@@ -252,6 +254,7 @@ impl Core {
         self.chain.drop_index()?;
         self.chain.catch_up()?;
         self.chain.merge_index()?;
+        tree::rebuild(&self.chain)?;
         let verified = verify(self.chain.log(), VerifyOptions::default(), &|_| true)?;
         self.peaks = verified.peaks.filter(|peaks| peaks.leaves() == self.log.last_seq());
         self.write_head()

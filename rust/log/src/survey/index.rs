@@ -8,8 +8,10 @@ use crate::error::Result;
 use crate::history::Chain;
 use crate::index::{IndexSet, Posting, key_of};
 use crate::log::Event;
+use crate::log::peaks::Peaks;
 use crate::medium::SharedMedium;
 use crate::row::Row;
+use crate::tree::{self, Tree};
 
 /// How an index compares with its rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -116,5 +118,12 @@ impl IndexState {
             unusable: whole.unusable().map(str::to_owned).collect(),
             wrong: comparison.finish(chain.index()),
         })
+    }
+
+    /// Holds the tree's inner nodes against each other and against the peaks of the whole log.
+    pub(super) fn of_tree(chain: &Chain, peaks: Option<&Peaks>) -> Result<Self> {
+        let (covered, foreign) = Tree::open(chain)?.covered();
+        let wrong = peaks.map_or(Ok(None), |peaks| tree::check(chain, peaks))?;
+        Ok(Self { rows: chain.log().last_seq(), covered, foreign, unusable: Vec::new(), wrong })
     }
 }

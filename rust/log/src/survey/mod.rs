@@ -43,6 +43,8 @@ pub struct Derived {
     pub peaks: Agreement,
     /// The path index.
     pub index: IndexState,
+    /// The Merkle tree's inner nodes.
+    pub tree: IndexState,
     /// The version bodies and their index.
     pub bodies: BodyState,
 }
@@ -64,8 +66,9 @@ pub fn survey(medium: &SharedMedium, root: &Path, progress: &(dyn Fn(u64) -> boo
         let rows = Rows::read(log, applied)?;
         let peaks = report.peaks.as_ref().map_or(Ok(Agreement::Current), |peaks| check_peaks(log, peaks))?;
         let index = IndexState::of_paths(medium, root, &chain)?;
+        let tree = IndexState::of_tree(&chain, report.peaks.as_ref())?;
         let bodies = BodyState::read(medium, root, &chain, &rows)?;
-        Some(Derived { rows, peaks, index, bodies })
+        Some(Derived { rows, peaks, index, tree, bodies })
     } else {
         None
     };
