@@ -51,6 +51,7 @@ def _sealed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(_CLEARED):
             monkeypatch.delenv(name)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("CYBEROS_CONFIG", "/nonexistent/cyberos")  # nobody's keys
 
 
 @pytest.fixture

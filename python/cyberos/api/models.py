@@ -217,6 +217,7 @@ class Verified(_Model):
     root: str | None
     bodies: int | None
     purged: int
+    heads: int | None
     truncated: bool
     findings: list[Finding]
     notes: list[Finding]

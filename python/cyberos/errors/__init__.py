@@ -13,6 +13,11 @@ from cyberos.errors.serving import EndpointNotFound as EndpointNotFound
 from cyberos.errors.serving import HostRefused as HostRefused
 from cyberos.errors.serving import MethodRefused as MethodRefused
 from cyberos.errors.serving import TokenRefused as TokenRefused
+from cyberos.errors.signing import BadNote as BadNote
+from cyberos.errors.signing import BadProof as BadProof
+from cyberos.errors.signing import KeyMissing as KeyMissing
+from cyberos.errors.signing import KeyRefused as KeyRefused
+from cyberos.errors.signing import LogRewritten as LogRewritten
 
 # What was asked for does not make sense.
 

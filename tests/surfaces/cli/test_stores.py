@@ -53,6 +53,12 @@ OTHERS = [
     ["restore", f"{X}@1"],
     ["import", "dir", str(Path(__file__).parent)],
     ["serve", "--port", "0"],
+    ["checkpoint", "create"],
+    ["checkpoint", "list"],
+    ["checkpoint", "export"],
+    ["checkpoint", "copies"],
+    ["prove", f"{X}@1"],
+    ["key", "show"],
 ]
 
 
@@ -83,7 +89,7 @@ def test_a_store_of_a_newer_format(cli, filled, command, version):
 
 
 def test_every_command_that_opens_a_store_is_tried_on_one_of_a_newer_format():
-    assert {command[0] for command in READING + OTHERS} | {"init", "demo", "version"} == set(COMMANDS)
+    assert {command[0] for command in READING + OTHERS} | {"init", "demo", "version", "verify-proof"} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("gone", ["audit", "audit/current.binlog"])

@@ -7,21 +7,49 @@ import click
 from cyberos.cli import output
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
-from cyberos.errors import Kind
+from cyberos.errors import BadArgument, Kind
 from cyberos.operations import verify as operations
 
 
 @click.command(cls=Command)
 @click.option("--deep", is_flag=True, help="Hash every kept version again as well")
+@click.option(
+    "--against",
+    metavar="WHERE",
+    multiple=True,
+    help="Demand that the log continues every signed head in this file, folder or git repository; "
+    "`remembered`: every one that you have signed",
+)
+@click.option(
+    "--key", "named", metavar="NAME+ID+KEY", multiple=True, help="Trust this public key, and no other [your own keys]"
+)
 @pass_settings
-def verify(settings: Settings, deep: bool) -> Kind | None:  # noqa: FBT001, it is the option's value
+def verify(
+    settings: Settings,
+    deep: bool,  # noqa: FBT001, it is the option's value
+    against: tuple[str, ...],
+    named: tuple[str, ...],
+) -> Kind | None:
     """Check the log: frames, order, links, hashes, Merkle peaks.
 
-    Ends with 1 where something is wrong. Nothing is changed; `cyberos doctor` checks more and can repair.
+    Ends with 1 where something is wrong. Nothing is changed; `cyberos doctor` checks more and can repair. Whoever can
+    write to the store can make another log that is whole: only signed heads that are kept elsewhere (--against) tell.
     """
+    held = None
+    if against:
+        from cyberos.cli import keys
+
+        held = keys.held()
+    elif named:
+        raise BadArgument("--key says who may sign heads, and no heads are named", hint="name them: --against WHERE")
     with output.Progress("verifying") as progress:
         result = operations.verify(
-            settings.store(), deep=deep, progress=lambda _what, done, total: progress(done, total)
+            settings.store(),
+            deep=deep,
+            against=against,
+            held=held,
+            trusted=named,
+            progress=lambda _what, done, total: progress(done, total),
         )
     output.emit(result, _human, as_json=settings.json)
     return None if result.ok else Kind.FINDINGS
@@ -39,6 +67,8 @@ def _human(result: operations.Verified) -> Iterator[str]:
     yield f"{verdict}: {rows} in {segments}, {output.counted(result.bytes, 'byte')}"
     if result.bodies is not None:
         yield f"{output.counted(result.bodies, 'kept version')} hashed again, {result.purged:,} purged"
+    if result.heads is not None:
+        yield f"held against {output.counted(result.heads, 'signed head')}"
     if result.chain:
         yield f"last row {result.last_seq}, chain {result.chain}"
     if result.root:

@@ -1,0 +1,45 @@
+"""The user's keys on the command line."""
+
+import os
+from typing import Any
+
+import click
+
+from cyberos.cli.settings import Settings
+from cyberos.crypto import keys
+from cyberos.errors import StoreNotFound
+
+
+def held() -> keys.Keys:
+    """Returns the user's keys: in CYBEROS_CONFIG, else in `cyberos` below XDG_CONFIG_HOME or ~/.config."""
+    folder = os.environ.get("CYBEROS_CONFIG")
+    if not folder:
+        base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+        folder = os.path.join(base, "cyberos")
+    return keys.Keys(folder, os.environ)
+
+
+def signing_key(named: str | None) -> str:
+    """Returns the reference of the key to sign with: the one that was named, else CYBEROS_KEY, else the default."""
+    return named or os.environ.get("CYBEROS_KEY") or keys.DEFAULT
+
+
+def store_if_any(settings: Settings) -> str | None:
+    """Returns the store that is meant, or `None` where none was named and none is found."""
+    try:
+        return settings.store()
+    except StoreNotFound:
+        if settings.named_store is not None:
+            raise
+        return None
+
+
+sign_with = click.option("--sign-with", metavar="KEY", help="Sign with this key [CYBEROS_KEY; else file:default]")
+
+
+def trusted_keys(command: Any) -> Any:
+    """Adds the option that names public keys."""
+    return click.option(
+        "--key", "named", metavar="NAME+ID+KEY", multiple=True,
+        help="Trust this public key, and no other [those of your own keys]",
+    )(command)  # fmt: skip

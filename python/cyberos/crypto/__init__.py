@@ -1,0 +1,1 @@
+"""Keys and what is done with them: bytes in, bytes out. Nothing here knows stores or memories."""
