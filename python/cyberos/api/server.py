@@ -4,16 +4,21 @@ import errno
 import os
 import socket
 import stat
+import sys
+from collections.abc import Callable
 from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.supervisors import Multiprocess
 
 from cyberos.errors import AddressInUse, BadArgument, BadConfig, IoFailure
 
 _BACKLOG: Final = 512
 # Seconds that open requests have to end after the first signal.
 _GRACE: Final = 5
+# Seconds after which a thread that computes lets others go on.
+_SWITCH_S: Final = 0.001
 _MIN_TOKEN, _MAX_TOKEN = 16, 1_024
 
 
@@ -51,10 +56,25 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
 
 
-def server_of(app: ASGIApp) -> uvicorn.Server:
-    """Returns the server that answers with an application; `run` it with `sockets`."""
-    config = uvicorn.Config(
-        app,
+class Server(uvicorn.Server):
+    """A server in which those who compute do not keep those waiting who answer."""
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answers what comes to the sockets until it is told to end."""
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_S)
+        try:
+            super().run(sockets)
+        finally:
+            sys.setswitchinterval(before)
+
+
+def config_of(make: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Config:
+    """Returns how an application is served; `make` makes it, in each process once."""
+    return uvicorn.Config(
+        make,
+        factory=True,
+        workers=workers,
         lifespan="off",
         ws="none",
         log_config=None,  # only what goes wrong, on standard error
@@ -63,7 +83,14 @@ def server_of(app: ASGIApp) -> uvicorn.Server:
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
     )
-    return uvicorn.Server(config)
+
+
+def run(config: uvicorn.Config, listener: socket.socket) -> None:
+    """Serves until SIGINT or SIGTERM comes. With one process the signal then takes its usual effect."""
+    if config.workers > 1:
+        Multiprocess(config, [listener]).run()
+    else:
+        Server(config).run([listener])
 
 
 def read_token(file: str) -> str:

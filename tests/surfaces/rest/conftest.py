@@ -66,8 +66,8 @@ def running(store: Path, rules: security.Policy | None = None, *, unforeseen: bo
     application = app.create(str(store), rules or security.policy("127.0.0.1", None))
     if unforeseen:
         application.add_api_route("/api/v2/unforeseen", _unforeseen)
-    made = server.server_of(application)
-    thread = threading.Thread(target=made.run, kwargs={"sockets": [listener]})
+    made = server.Server(server.config_of(lambda: application))
+    thread = threading.Thread(target=made.run, args=([listener],))
     thread.start()
     try:
         while not made.started and thread.is_alive():

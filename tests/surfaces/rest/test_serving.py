@@ -30,6 +30,24 @@ def test_ctrl_c_ends_it_and_a_token_from_the_environment_is_demanded(store):
     assert process.wait(20) == 130
 
 
+def test_several_processes_answer_at_one_address_and_end_together(store, writer):
+    writer.put(X, "one\n")
+    process, said = start(store, "--workers", "2")
+    host, _, port = said["url"].removeprefix("http://").partition(":")
+    try:
+        for _ in range(4):
+            connection = http.client.HTTPConnection(host, int(port), timeout=60)
+            connection.request("GET", f"/api/v2/memories/{X}/history")
+            assert len(json.load(connection.getresponse())["entries"]) == 1
+            connection.close()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.stdout.close()
+        assert process.wait(30) == 0
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection((host, int(port)), timeout=5)
+
+
 def test_a_port_in_use_is_told(cli, store):
     with server.listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
@@ -95,11 +113,13 @@ def test_a_check_ends_when_its_client_hangs_up(rest, monkeypatch):
     def endless(store, *, deep, progress):
         begun.set()
         try:
-            while True:
+            for _ in range(10_000):
                 progress("rows", 0, 1)
                 time.sleep(0.001)
-        finally:
+        except Exception:
             ended.set()
+            raise
+        raise AssertionError("nobody has told it to end")
 
     monkeypatch.setattr(verify, "verify", endless)
     with socket.create_connection(("127.0.0.1", rest.port), timeout=20) as connection:

@@ -1,8 +1,8 @@
 """`cyberos serve`."""
 
 import os
-import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import click
@@ -14,8 +14,6 @@ from cyberos.errors import ExtraMissing
 
 _PORT = 8710
 _VARIABLE = "CYBEROS_TOKEN"
-# Seconds after which a thread that computes lets the one that answers requests go on.
-_SWITCH_S = 0.001
 
 
 class Serving(NamedTuple):
@@ -31,8 +29,11 @@ class Serving(NamedTuple):
 @click.option("--port", type=click.IntRange(0, 65_535), default=_PORT, metavar="N", help=f"… and port [{_PORT}]")
 @click.option("--token-file", metavar="FILE", help="Demand the token in FILE, which only you may read [CYBEROS_TOKEN]")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Answer also under this host name")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, metavar="N", help="Answer with N processes [1]")
 @pass_settings
-def serve(settings: Settings, host: str, port: int, token_file: str | None, hosts: tuple[str, ...]) -> None:
+def serve(
+    settings: Settings, host: str, port: int, token_file: str | None, hosts: tuple[str, ...], workers: int
+) -> None:
     """Serve the store over HTTP, for reading.
 
     Whoever can reach the address can read everything, unless a token is demanded: beyond this machine it has to be.
@@ -52,12 +53,12 @@ def serve(settings: Settings, host: str, port: int, token_file: str | None, host
         server.check_token(token, token_file or _VARIABLE)
     with server.listen(host, port) as listener:
         rules = security.policy(listener.getsockname()[0], token, hosts)
-        application = app.create(store, rules)
+        make = partial(app.create, store, rules)
+        make()  # what is wrong with the store is told before anything is served
         serving = Serving(server.url_of(listener), store, token is not None)
         output.emit(serving, _human, as_json=settings.json)
         output.flush()
-        sys.setswitchinterval(_SWITCH_S)
-        server.server_of(application).run(sockets=[listener])
+        server.run(server.config_of(make, workers), listener)
 
 
 def _human(serving: Serving) -> Iterator[str]:
