@@ -27,6 +27,12 @@ class Memories(NamedTuple):
     max_body_bytes: int = MIB
 
 
+class Checkpoints(NamedTuple):
+    """Settings of signed heads. `every_rows`: after how many rows a head is signed without being asked; 0 for never."""
+
+    every_rows: int = 0
+
+
 class Config(NamedTuple):
     """What a store's manifest says, with the defaults filled in."""
 
@@ -35,6 +41,7 @@ class Config(NamedTuple):
     created_at: str | None = None
     sessions: Sessions = Sessions()
     memories: Memories = Memories()
+    checkpoints: Checkpoints = Checkpoints()
     # Where locks may not keep other machines out; whoever sets it sees to it that no other machine writes.
     allow_network_file_system: bool = False
     # Upstream's manifests name no format.
@@ -81,12 +88,14 @@ def parse(raw: bytes, file: str = layout.MANIFEST) -> Config:
     """Returns the settings in the bytes of a manifest; `file` is what an error names."""
     reader = _Reader(decode(raw, file), file)
     sessions, memories = reader.section("sessions"), reader.section("memories")
+    checkpoints = reader.section("checkpoints")
     return Config(
         store_id=reader.text("store_id"),
         format_version=reader.integer("format_version", FORMAT_VERSION, 1, None),
         created_at=reader.text("created_at"),
         sessions=Sessions(sessions.integer("retention_days", Sessions().retention_days, 1, 36_500)),
         memories=Memories(memories.integer("max_body_bytes", Memories().max_body_bytes, 1, 8 * MIB)),
+        checkpoints=Checkpoints(checkpoints.integer("every_rows", Checkpoints().every_rows, 0, None)),
         allow_network_file_system=reader.truth("allow_network_file_system"),
         is_ours=reader.has("format_version"),
     )

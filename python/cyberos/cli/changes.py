@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cyberos.cli import output
+from cyberos.cli import keys, output
+from cyberos.cli.settings import Settings
 from cyberos.errors import BadArgument
 from cyberos.operations import frontmatter
 from cyberos.operations.memories import Changed
@@ -21,6 +22,12 @@ def parse_meta(pairs: tuple[str, ...]) -> dict[str, Any]:
             raise BadArgument(f"--meta gives {name!r} more than once", argument="--meta", hint="give it one value")
         fields[name] = frontmatter.parse_scalar(value)
     return fields
+
+
+def tell(settings: Settings, store: str, changed: Changed, verb: str) -> None:
+    """Writes what became of a change; then the log's head is signed, where that is due."""
+    output.emit(changed, describe(verb), as_json=settings.json)
+    keys.sign_if_due(store)
 
 
 def describe(verb: str) -> Callable[[Changed], Iterator[str]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from cyberos.cli import output
 from cyberos.cli.settings import Settings
 from cyberos.crypto import keys
 from cyberos.errors import StoreNotFound
@@ -32,6 +33,13 @@ def store_if_any(settings: Settings) -> str | None:
         if settings.named_store is not None:
             raise
         return None
+
+
+def sign_if_due(store: str) -> None:
+    """Signs the head of a store's log where its settings, or a segment that was sealed, ask for that."""
+    from cyberos.operations import automatic
+
+    output.write_warnings(automatic.sign_if_due(store, held(), signing_key(None)))
 
 
 sign_with = click.option("--sign-with", metavar="KEY", help="Sign with this key [CYBEROS_KEY; else file:default]")

@@ -32,6 +32,9 @@ def create(settings: Settings, sign_with: str | None) -> None:
 
     The signed head lies in the store, is remembered in your configuration folder, and is copied to where
     `cyberos checkpoint copies` says. Nothing is signed that contradicts what was signed before.
+
+    It is signed without being asked when a segment of the log was sealed, where you have the key, and after every
+    `checkpoints.every_rows` rows, where manifest.json says so: {"checkpoints": {"every_rows": 1000}}.
     """
     made = operations.create(settings.store(), keys.held(), keys.signing_key(sign_with))
     output.write_warnings(made.warnings)

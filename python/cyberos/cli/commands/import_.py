@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from cyberos.cli import output
+from cyberos.cli import keys, output
 from cyberos.cli.lazy import Entry, LazyGroup
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
@@ -55,6 +55,8 @@ def git(settings: Settings, repository: str, glob: str, into: str | None, dry_ru
             progress=progress,
         )
     output.emit(done, _git_lines, as_json=settings.json)
+    if not dry_run:
+        keys.sign_if_due(store)
 
 
 @click.command("dir", cls=Command)
@@ -75,6 +77,8 @@ def dir_(settings: Settings, folder: str, glob: str, into: str | None, dry_run: 
             store, folder, actor=actor, glob=glob, into=into, dry_run=dry_run, progress=progress
         )
     output.emit(done, _dir_lines, as_json=settings.json)
+    if not dry_run:
+        keys.sign_if_due(store)
 
 
 def _dir_lines(done: operations.ImportedDir) -> Iterator[str]:

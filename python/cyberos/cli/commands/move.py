@@ -2,7 +2,7 @@
 
 import click
 
-from cyberos.cli import changes, output
+from cyberos.cli import changes
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.operations import memories
@@ -18,5 +18,6 @@ def move(settings: Settings, src: str, dst: str, session_id: str | None) -> None
 
     Nothing may be at DST. The memory's history stays whole: `cyberos history DST` shows it under both names.
     """
-    changed = memories.move(settings.store(), src, dst, actor=settings.actor(), session_id=session_id)
-    output.emit(changed, changes.describe(f"moved {src} to"), as_json=settings.json)
+    store = settings.store()
+    changed = memories.move(store, src, dst, actor=settings.actor(), session_id=session_id)
+    changes.tell(settings, store, changed, f"moved {src} to")

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from cyberos.cli import changes, output
+from cyberos.cli import changes
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.errors import BadArgument
@@ -44,7 +44,7 @@ def put(
         changed = memories.put_if(store, path, content, if_hash, fields, actor=actor, session_id=session_id)
     else:
         changed = memories.put(store, path, content, fields, actor=actor, session_id=session_id)
-    output.emit(changed, changes.describe("put"), as_json=settings.json)
+    changes.tell(settings, store, changed, "put")
 
 
 def _read(file: str) -> bytes:

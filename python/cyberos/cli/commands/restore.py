@@ -2,7 +2,7 @@
 
 import click
 
-from cyberos.cli import changes, output
+from cyberos.cli import changes
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.cli.versions import split
@@ -18,5 +18,6 @@ def restore(settings: Settings, version: str) -> None:
     This is a new change like any other; nothing of the history is rewritten.
     """
     path, at = split(version)
-    changed = restoring.restore(settings.store(), path, at, actor=settings.actor())
-    output.emit(changed, changes.describe("restored"), as_json=settings.json)
+    store = settings.store()
+    changed = restoring.restore(store, path, at, actor=settings.actor())
+    changes.tell(settings, store, changed, "restored")
