@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import proofs
 import reading
 import report
 import rest
@@ -21,7 +22,7 @@ from report import Case
 import rust
 from cyberos._native import is_debug
 
-_GROUPS = ("process", "walk", "scan", "verify", "memory", "put", "import", "threads", "rest")
+_GROUPS = ("process", "walk", "proofs", "scan", "verify", "memory", "put", "import", "threads", "rest")
 
 
 def main() -> None:
@@ -58,6 +59,9 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
         yield from reading.cold_walks(list(built.values()), runs * 5)
         for store in built.values():
             yield from reading.warm_walks(store, runs * 10)
+    if "proofs" in groups:
+        for store in built.values():
+            yield from proofs.proofs(store, runs * 10)
     for rows, store in built.items():
         if "scan" in groups:
             yield from reading.without_index(store, floors[rows], max(2, runs // 4))
