@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import exchange
 import proofs
 import reading
 import report
@@ -22,7 +23,7 @@ from report import Case
 import rust
 from cyberos._native import is_debug
 
-_GROUPS = ("process", "walk", "proofs", "scan", "verify", "memory", "put", "import", "threads", "rest")
+_GROUPS = ("process", "walk", "proofs", "scan", "verify", "memory", "put", "import", "exchange", "threads", "rest")
 
 
 def main() -> None:
@@ -75,6 +76,9 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
         yield from writing.batch_import(work, runs=1 if options.quick else 5)
     if "rest" in groups:
         yield from rest.histories(built[sizes[-1]], 3.0 if options.quick else 10.0)
+    if "exchange" in groups:
+        yield exchange.git_import(work, 1 if options.quick else 5)
+        yield exchange.export(built[sizes[-1]], work, 1 if options.quick else 5)
     if "threads" in groups:
         yield writing.group_commit(50 if options.quick else 200)
 

@@ -126,6 +126,9 @@ class Reader:
         With `follow_moves`, `path` is its name now and it may have had another one; without, its name then.
         """
 
+    def last_row(self, ts_ns: int) -> int:
+        """The number of the last row that is not later; 0 where there is none."""
+
     def may_lag(self, path: str, content_sha256: str) -> bool:
         """Returns whether a working file with these bytes may not yet be brought up to the newest rows."""
     def memories_at(self, *, seq: int | None = None, ts_ns: int | None = None) -> tuple[list[Version], list[Damage]]:
@@ -160,6 +163,25 @@ class Reader:
 
     def layout(self) -> tuple[list[tuple[str, int]], int]:
         """The segments as (file, first row), and how many rows from the first on the path index covers."""
+
+@final
+class Export:
+    """A log and its version bodies on their way out of a store, in one form however they lie in it.
+
+    All rows are in one segment, and each version is once in one pack. First `log` until its end, then `bodies`.
+    """
+
+    def __new__(cls, root: str | os.PathLike[str], last: int) -> Export:
+        """Opens the store at `root`; rows behind `last` stay in."""
+
+    def log(self, enough: int) -> bytes:
+        """The next frames of the log, about `enough` bytes; empty at its end. A damaged row is `CorruptLog`."""
+
+    def bodies(self, enough: int) -> bytes:
+        """The next frames of the pack of all versions that the log wrote, about `enough` bytes; empty at its end."""
+
+    def versions(self) -> tuple[int, int]:
+        """How many versions were written, and how many of those looked at are purged or were never kept."""
 
 @final
 class Entry:

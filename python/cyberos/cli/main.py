@@ -45,6 +45,7 @@ COMMANDS: Final = {
     "blame": Entry("cyberos.cli.commands.blame", "blame", "Show who wrote each line of a memory"),
     "restore": Entry("cyberos.cli.commands.restore", "restore", "Give a memory the content it had at a row or a time"),
     "import": Entry("cyberos.cli.commands.import_", "import_", "Bring in memories from elsewhere"),
+    "export": Entry("cyberos.cli.commands.export", "export", "Write the store into a zip that verifies by itself"),
     "verify": Entry(
         "cyberos.cli.commands.verify", "verify", "Check the log: frames, order, links, hashes, Merkle peaks"
     ),

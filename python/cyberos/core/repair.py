@@ -102,6 +102,11 @@ def rebuild(store: str, *, patience: float) -> None:
     _open(store, patience).index_bodies()
 
 
+def index_bodies(store: str, *, patience: float) -> None:
+    """Indexes all versions; without it looking for one means reading all."""
+    _open(store, patience).index_bodies()
+
+
 def drop_index(store: str, name: str, *, patience: float) -> None:
     """Removes an index, `history` or `objects`."""
     _open(store, patience).drop_index(name)

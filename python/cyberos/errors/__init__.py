@@ -158,6 +158,16 @@ class PurgeRefused(CyberosError):
     shared_with: tuple[str, ...] | None
 
 
+class ArchiveRefused(CyberosError):
+    """A file is not an archive that an export writes."""
+
+    code = "archive_refused"
+    kind = Kind.REFUSED
+    fields = ("archive", "member")
+    archive: str | None
+    member: str | None
+
+
 class RepositoryRefused(CyberosError):
     """A git repository cannot be imported as it is."""
 
@@ -243,6 +253,16 @@ class CorruptLog(CyberosError):
     file: str | None
     offset: int | None
     seq: int | None
+
+
+class CorruptArchive(CyberosError):
+    """What is in an archive is not what it says."""
+
+    code = "corrupt_archive"
+    kind = Kind.CORRUPT
+    fields = ("archive", "member")
+    archive: str | None
+    member: str | None
 
 
 class CorruptRepository(CyberosError):

@@ -2,10 +2,11 @@
 //!
 //! Pure Rust, no Python. The byte formats are described in `FORMAT.md` beside this crate; every binary position lives in
 //! [`mod@format`]. The layers, lowest first: [`medium`] (files), [`mod@format`] (bytes), [`json`] and [`row`] (payloads),
-//! [`segment`] (reading), [`index`] and [`objects`] (finding), [`log`] (appending and recovery), [`history`], [`store`] and [`survey`].
+//! [`segment`] (reading), [`index`] and [`objects`] (finding), [`log`] (appending and recovery), [`history`], [`store`], [`survey`] and [`export`].
 
 pub mod diff;
 pub mod error;
+pub mod export;
 pub mod format;
 pub mod hash;
 pub mod history;

@@ -4,6 +4,7 @@ mod build;
 mod checks;
 mod diff;
 mod errors;
+mod export;
 mod history;
 mod reader;
 mod repair;
@@ -30,6 +31,8 @@ mod _native {
     use crate::checks::{PyFinding, PyReport};
     #[pymodule_export]
     use crate::diff::{Blame, Comparison, split_memory};
+    #[pymodule_export]
+    use crate::export::Export;
     #[pymodule_export]
     use crate::history::{PyDamage, PyEntry, PyVersion};
     #[pymodule_export]

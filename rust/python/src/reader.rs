@@ -115,6 +115,11 @@ impl Reader {
         Ok(version.map(PyVersion::from))
     }
 
+    /// Number of the last row that is not later; 0 where there is none.
+    fn last_row(&self, py: Python<'_>, ts_ns: u64) -> Result<u64> {
+        self.ask(py, |log| log.chain.last_row(at(None, Some(ts_ns))))
+    }
+
     /// Whether a working file with these bytes may be one that is not yet brought up to the newest rows.
     fn may_lag(&self, py: Python<'_>, path: &str, content_sha256: &str) -> Result<bool> {
         let sha = sha256(content_sha256)?;

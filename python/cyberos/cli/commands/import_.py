@@ -1,21 +1,25 @@
 """`cyberos import`."""
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 
 import click
 
+from cyberos import layout
 from cyberos.cli import keys, output
 from cyberos.cli.lazy import Entry, LazyGroup
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.exchange.names import Mapped
 from cyberos.exchange.plan import Skipped
+from cyberos.operations import exporting
 from cyberos.operations import importing as operations
 
 COMMANDS = {
     "git": Entry(__name__, "git", "Import the history of a git repository's Markdown files"),
     "dir": Entry(__name__, "dir_", "Import the Markdown files of a folder as they are now"),
+    "zip": Entry(__name__, "zip_", "Make a store of a zip that `cyberos export` wrote"),
 }
 # How many lines a person wants of a list.
 _SHOWN = 20
@@ -79,6 +83,32 @@ def dir_(settings: Settings, folder: str, glob: str, into: str | None, dry_run: 
     output.emit(done, _dir_lines, as_json=settings.json)
     if not dry_run:
         keys.sign_if_due(store)
+
+
+@click.command("zip", cls=Command)
+@click.argument("file")
+@click.argument("folder", required=False)
+@pass_settings
+def zip_(settings: Settings, file: str, folder: str | None) -> None:
+    """Make a store of a zip that `cyberos export` wrote.
+
+    FOLDER is the store to be made; without it, and without --store, it is .cyberos/memory/store in the current folder.
+    All of it is verified first, and anything else than an export is refused.
+    """
+    where = folder or settings.named_store or os.path.join(os.getcwd(), layout.IN_PROJECT)
+    with output.Progress("importing", "bytes") as progress:
+        done = exporting.import_zip(file, where, progress=progress)
+    output.emit(done, _zip_lines, as_json=settings.json)
+
+
+def _zip_lines(done: exporting.ImportedZip) -> Iterator[str]:
+    yield output.printable(
+        f"made a store at {done.store}: {done.rows:,} rows, {done.bodies:,} versions, {done.memories:,} memories"
+    )
+    if done.chain:
+        yield f"last row {done.rows}, chain {done.chain}"
+    if done.root:
+        yield f"Merkle root {done.root}"
 
 
 def _dir_lines(done: operations.ImportedDir) -> Iterator[str]:

@@ -81,6 +81,21 @@ pub(super) fn encode(body: &[u8], sha: Digest, payload: &mut Vec<u8>) -> Result<
     if payload.len() < MAX_PAYLOAD { Ok(()) } else { Err(too_long()) }
 }
 
+/// Replaces `payload` by one that holds a body as it is: the same bytes whichever compressor there is.
+///
+/// Only a body of nothing but zeros, which would mean a purge, is compressed.
+pub(crate) fn encode_plain(body: &[u8], sha: Digest, payload: &mut Vec<u8>) -> Result<()> {
+    if !body.is_empty() && body.iter().all(|byte| *byte == 0) {
+        return encode(body, sha, payload);
+    }
+    let length = u32::try_from(body.len()).ok().filter(|_| HEAD + body.len() < MAX_PAYLOAD);
+    let length = length.ok_or_else(|| LogError::Invalid(format!("a body of {} bytes is too long", body.len())))?;
+    payload.clear();
+    payload.extend_from_slice(&Head { kind: Kind::Stored, starts_group: false, sha, length }.encode());
+    payload.extend_from_slice(body);
+    Ok(())
+}
+
 /// Returns the body that a payload with a good checksum stores; what is wrong with it where it does not.
 ///
 /// At most `head.length` bytes are allocated and written, whatever the data say, and that only up to [`MAX_BODY`].

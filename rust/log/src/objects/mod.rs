@@ -18,6 +18,7 @@ mod tests;
 mod writer;
 
 pub use bodies::{Bodies, Stored};
+pub(crate) use codec::encode_plain;
 pub use codec::{Compressed, MAX_BODY, compress};
 pub use purge::PurgeReport;
 pub use reader::BodyReader;

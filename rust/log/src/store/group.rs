@@ -15,7 +15,7 @@ use crate::segment::Frame;
 use crate::tree;
 
 /// Rows that may be missing from the path index.
-const UNINDEXED: u64 = 512;
+pub(super) const UNINDEXED: u64 = 512;
 /// Bodies that may be missing from the body index.
 const UNINDEXED_BODIES: usize = 256;
 /// Rows that the view's watermark may lag behind while writing, and at closing.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::current::Current;
+use super::group::UNINDEXED;
 use super::view::{Action, temporary_of};
 use super::writer::Core;
 use crate::error::{LogError, Result};
@@ -48,6 +49,10 @@ impl Core {
             }
             Ok(ControlFlow::Continue(()))
         })?;
+        if self.log.last_seq().saturating_sub(self.chain.floor().seq - 1) >= UNINDEXED {
+            // Each path is looked up, which would mean reading all those rows for each. Without an index it is slower, never wrong.
+            let _whether_it_could_be_written = self.chain.catch_up();
+        }
         let mut errors = Vec::new();
         let (mut actions, mut bytes) = (Vec::new(), 0);
         for (path, versions) in touched {

@@ -1,0 +1,39 @@
+"""`cyberos export`."""
+
+from collections.abc import Iterator
+
+import click
+
+from cyberos.cli import output, versions
+from cyberos.cli.options import Command
+from cyberos.cli.settings import Settings, pass_settings
+from cyberos.operations import exporting
+
+
+@click.command(cls=Command)
+@click.argument("file")
+@click.option("--at", metavar="SEQ|TIME", help="As the store was at this row or time")
+@click.option("--no-bodies", is_flag=True, help="Without the versions that memories had before")
+@pass_settings
+def export(settings: Settings, file: str, at: str | None, no_bodies: bool) -> None:  # noqa: FBT001
+    """Write the store into a zip that verifies by itself.
+
+    It holds the log, the versions, the memories as files and the store's settings, and no keys and no transcripts. The
+    same rows give the same bytes on every machine. `cyberos import zip` makes a store of it.
+    """
+    store = settings.store()
+    moment = versions.moment(at) if at is not None else None
+    with output.Progress("exporting", "bytes") as progress:
+        done = exporting.export(store, file, at=moment, bodies=not no_bodies, progress=progress)
+    output.emit(done, _human, as_json=settings.json)
+
+
+def _human(done: exporting.Exported) -> Iterator[str]:
+    for path in done.absent:
+        yield f"the content of {output.printable(path)} is not kept: it is not in it"
+    versions = f"{done.versions - done.missing:,} versions" if done.with_bodies else "no earlier versions"
+    yield output.printable(
+        f"wrote {done.file}: {done.rows:,} rows, {versions}, {done.memories:,} memories, {done.bytes:,} bytes"
+    )
+    if done.chain:
+        yield f"last row {done.rows}, chain {done.chain}"
