@@ -52,6 +52,7 @@ OTHERS = [
     ["delete", X],
     ["restore", f"{X}@1"],
     ["import", "dir", str(Path(__file__).parent)],
+    ["export", "out-of-a-test.zip"],
     ["serve", "--port", "0"],
     ["checkpoint", "create"],
     ["checkpoint", "list"],
