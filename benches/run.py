@@ -16,6 +16,7 @@ import proofs
 import reading
 import report
 import rest
+import searching
 import stores
 import writing
 from report import Case
@@ -23,7 +24,20 @@ from report import Case
 import rust
 from cyberos._native import is_debug
 
-_GROUPS = ("process", "walk", "proofs", "scan", "verify", "memory", "put", "import", "exchange", "threads", "rest")
+_GROUPS = (
+    "process",
+    "walk",
+    "proofs",
+    "scan",
+    "verify",
+    "memory",
+    "put",
+    "import",
+    "exchange",
+    "threads",
+    "rest",
+    "search",
+)
 
 
 def main() -> None:
@@ -79,6 +93,8 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
     if "exchange" in groups:
         yield exchange.git_import(work, 1 if options.quick else 5)
         yield exchange.export(built[sizes[-1]], work, 1 if options.quick else 5)
+    if "search" in groups:
+        yield from searching.cases(work, runs * 5)
     if "threads" in groups:
         yield writing.group_commit(50 if options.quick else 200)
 

@@ -19,6 +19,8 @@ TIP: Final = "audit/tip"
 OBJECTS: Final = "audit/objects"
 PEAKS: Final = "audit/mmr/peaks.bin"
 CHECKPOINTS: Final = "audit/checkpoints"
+SEARCH: Final = "index/search.db"
+SEARCH_LOCK: Final = "index/search.lock"
 ACTIVE_SESSION: Final = "sessions/.active"
 SESSION_LEASE: Final = "sessions/.lease"
 

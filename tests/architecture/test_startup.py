@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cyberos.core.search import search
+
 # Never on the way to an answer about history.
 HEAVY = {
     *("fastapi", "starlette", "uvicorn", "pydantic", "rich", "mcp"),
@@ -100,3 +102,10 @@ def test_histories_with_versions_need_no_hash(writer):
         run_main("--store", str(writer.store_path), "history", "memories/facts/b.md", "--json", "--show-body")
     )
     assert loaded - CLICK <= ALLOWED | JSON
+
+
+def test_writing_to_a_store_that_has_a_search_index_opens_no_database(writer):
+    writer.put("memories/facts/a.md", "a\n")
+    search(writer.store_path, "a")
+    loaded = tops(run_main("--store", str(writer.store_path), "delete", "memories/facts/a.md"))
+    assert not loaded & HEAVY

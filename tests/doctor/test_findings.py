@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cyberos import _native
+from cyberos import _native, layout
 from cyberos.core import repair
+from cyberos.core.search import search
 from cyberos.doctor import registry
 from cyberos.doctor.findings import Remedy
 from cyberos.operations import doctor
@@ -74,6 +75,11 @@ def put_back_purged(root: Path) -> None:
     before = (root / PACK).read_bytes()
     _native.Writer(root).submit([("delete", "ann", 2, None, "memories/p.md", "purge", "secret")])
     (root / PACK).write_bytes(before)
+
+
+def spoil_search_index(root: Path) -> None:
+    search(root, "version")
+    flip(root / layout.SEARCH, 70)
 
 
 def open_to_others(root: Path) -> None:
@@ -180,6 +186,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], set[tuple[str, str | None]], 
         {("index.unusable", "index/objects/00000000000000000001-00000000000000000016.run")},
         True,
     ),
+    "search index": (spoil_search_index, {("search.unusable", layout.SEARCH)}, True),
     "another log's index": (foreign_index, {("index.foreign", "index/history")}, True),
     "pack damaged": (
         lambda root: flip(root / PACK, 90),

@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "delete": Entry("cyberos.cli.commands.delete", "delete", "Delete a memory"),
     "get": Entry("cyberos.cli.commands.get", "get", "Print a memory"),
     "list": Entry("cyberos.cli.commands.list", "list_", "List the memories whose path begins with PREFIX"),
+    "search": Entry("cyberos.cli.commands.search", "search", "Search the memories there are, the best match first"),
     "history": Entry(
         "cyberos.cli.commands.history", "history", "Show who changed a memory, when and how, newest first"
     ),

@@ -40,7 +40,8 @@ GLOBAL_OPTIONS: tuple[click.Option, ...] = (
 def write_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """Writes a command's own options, then the global ones in a section of their own."""
     own = [param for param in command.get_params(ctx) if param not in GLOBAL_OPTIONS]
-    for title, params in (("Options", own), ("Global options", GLOBAL_OPTIONS)):
+    shared = [param for param in GLOBAL_OPTIONS if param in command.params]
+    for title, params in (("Options", own), ("Global options", shared)):
         if records := [record for param in params if (record := param.get_help_record(ctx)) is not None]:
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -51,7 +52,9 @@ class Command(click.Command):
 
     def __init__(self, name: str | None, **kwargs: Any) -> None:
         super().__init__(name, add_help_option=False, **kwargs)
-        self.params.extend((HELP_OPTION, *GLOBAL_OPTIONS))
+        # Where a command has an option of the same name, that one is meant behind the command's name.
+        own = {name for param in self.params for name in param.opts}
+        self.params.extend((HELP_OPTION, *(option for option in GLOBAL_OPTIONS if own.isdisjoint(option.opts))))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options into the help."""

@@ -46,6 +46,7 @@ class Writer:
         """
         self.store_path = Path(store_path)
         self.actor = actor
+        self._patience, self._imports = patience, puts_files_off
         if not layout.is_store(os.fspath(self.store_path)):
             raise StoreNotFound(f"no store at {self.store_path}", store=os.fspath(self.store_path))
         _native.check_format(self.store_path)  # the settings of a newer one need not make sense
@@ -172,7 +173,12 @@ class Writer:
             when = times[place] if times else clock.now_ns()
             extra = {**shared, **change.extra} if change.extra else shared
             requests.append((change.kind, who, when, extra, *change.arguments()))
-        return self._native.submit(requests)
+        if not any(isinstance(change, Delete) and change.mode == "purge" for change in changes):
+            return self._native.submit(requests)
+        from cyberos.core.search import keeping
+
+        with keeping.forgetting(self.store_path, self._patience):
+            return self._native.submit(requests)
 
     def head_seq(self) -> int:
         """Returns the number of the last row; 0 for an empty log."""
@@ -211,6 +217,11 @@ class Writer:
     def close(self) -> None:
         """Makes working files durable and the indexes current. Rows are durable without it."""
         self._native.close()
+        # An import leaves the search index to whoever searches next.
+        if not self._imports and os.path.exists(self.store_path / layout.SEARCH):
+            from cyberos.core.search import keeping
+
+            keeping.after_writing(self.store_path, self._native.last_seq())
 
     def __enter__(self) -> Self:
         return self

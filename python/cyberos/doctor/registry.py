@@ -31,9 +31,21 @@ def register(family: Family) -> None:
 def families() -> tuple[Family, ...]:
     """Returns all families, those of this package first."""
     if not _families:
-        from cyberos.doctor import bodies, index, kinds, log, manifest, peaks, permissions, protocol, strays, view
+        from cyberos.doctor import (
+            bodies,
+            index,
+            kinds,
+            log,
+            manifest,
+            peaks,
+            permissions,
+            protocol,
+            search,
+            strays,
+            view,
+        )
 
         # What the log says comes first: the rest follows from it.
-        for module in (manifest, log, kinds, bodies, view, peaks, index, protocol, permissions, strays):
+        for module in (manifest, log, kinds, bodies, view, peaks, index, search, protocol, permissions, strays):
             register(module.FAMILY)
     return tuple(_families)

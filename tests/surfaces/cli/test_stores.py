@@ -39,6 +39,7 @@ def filled(store):
 
 
 OTHERS = [
+    ["search", "x"],
     ["list", "--at", "1"],
     ["doctor"],
     ["doctor", "--repair"],
