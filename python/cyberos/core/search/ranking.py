@@ -29,7 +29,8 @@ Score = Callable[..., float]
 def score(connection: apsw.Connection, phrases: Sequence[str]) -> Score:
     """Returns the function that scores a row of `word` for phrases, which are the first that the query has."""
     last: Any = connection.execute("SELECT max(id) FROM memory").get
-    rarities = [_rarity(connection, phrase, last or 0) for phrase in phrases]
+    # With a single phrase its rarity changes no order.
+    rarities = [1.0] if len(phrases) == 1 else [_rarity(connection, phrase, last or 0) for phrase in phrases]
     average, base, slope = 0.0, _SATURATION * (1 - _LENGTH), _SATURATION * _LENGTH
 
     def of_row(api: apsw.FTS5ExtensionApi) -> float:
