@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from cyberos.core import durable
+from cyberos import durable
 from cyberos.errors import IoFailure
 
 

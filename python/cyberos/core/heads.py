@@ -5,11 +5,11 @@ or working file is touched. Every commit holds one file, `checkpoint`.
 """
 
 import os
-import stat
 import subprocess
 from collections.abc import Iterator
 from typing import Final
 
+from cyberos import durable
 from cyberos.errors import BadArgument, IoFailure
 
 _LONGEST: Final = 64 << 20
@@ -96,24 +96,12 @@ def append(path: str, note: bytes) -> None:
 
 def write_new(path: str, content: bytes) -> None:
     """Writes a file, durably, in place of what has its name; one that is there keeps its mode."""
-    temporary = f"{path}.{os.getpid()}.tmp"
     folder = os.path.dirname(path) or "."
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o600
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as handle:
-            os.fchmod(handle.fileno(), mode)
-            handle.write(content)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(temporary, path)
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
     except OSError as error:
         raise IoFailure(f"cannot write {path}: {error.strerror}", file=path, errno=error.errno) from error
+    durable.replace(path, content, shared=True)
 
 
 def memory_of(folder: str, origin: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from cyberos import _native
-from cyberos.core import checkpoints
+from cyberos.core import bodies, checkpoints
 from cyberos.core.checkpoints import Checkpoint
 from cyberos.core.reader import AuditChainReader
 from cyberos.crypto.signing import Verifier
@@ -96,7 +96,7 @@ def verify(content: bytes, verifiers: Iterable[Verifier]) -> Proved:
     if not _native.includes(proof.seq, checkpoint.size, proof.payload, proof.path, checkpoint.root):
         raise BadProof("the row is not under the signed head", seq=proof.seq)
     row = json.loads(proof.payload)  # what is under the head was written by a log, and is JSON
-    if proof.body is not None and _sha256(proof.body) != row["content_sha256"]:
+    if proof.body is not None and bodies.sha256_of(proof.body) != row["content_sha256"]:
         raise BadProof("the content is not that of the row", seq=proof.seq)
     return Proved(checkpoint.origin, checkpoint.size, proof.seq, row, proof.body, str(verifier))
 
@@ -122,9 +122,3 @@ def _bytes(text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except ValueError:
         raise BadProof("it is cut off or malformed") from None
-
-
-def _sha256(content: bytes) -> str:
-    import hashlib
-
-    return hashlib.sha256(content).hexdigest()

@@ -7,8 +7,7 @@ import os
 import re
 from typing import Final, NamedTuple
 
-from cyberos import layout
-from cyberos.core import durable
+from cyberos import durable, layout
 from cyberos.errors import BadArgument, IoFailure, ProtocolNotApproved
 
 ACL: Final = "§14.4"

@@ -4,8 +4,8 @@ import os
 import uuid
 from pathlib import Path
 
-from cyberos import _native, clock, config, layout
-from cyberos.core import durable, protocol
+from cyberos import _native, clock, config, durable, layout
+from cyberos.core import protocol
 from cyberos.errors import AlreadyExists, IoFailure
 
 

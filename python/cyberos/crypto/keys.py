@@ -10,6 +10,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from cyberos import durable
 from cyberos.errors import AlreadyExists, BadArgument, ExtraMissing, IoFailure, KeyMissing, KeyRefused
 
 DEFAULT: Final = "file:default"
@@ -110,16 +111,8 @@ class Keys(NamedTuple):
         folder = os.path.dirname(path)
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            with open(descriptor, "wb") as handle:
-                handle.write(text.encode() + b"\n")
-                handle.flush()
-                os.fsync(descriptor)
-            folder_descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(folder_descriptor)
-            finally:
-                os.close(folder_descriptor)
+            durable.create(path, text.encode() + b"\n")
+            durable.sync_folder(folder)
         except FileExistsError as error:
             raise AlreadyExists(f"there is a key {name} already", path=path, hint="choose another name") from error
         except OSError as error:

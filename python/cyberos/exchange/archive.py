@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import IO, Any, Final, NamedTuple
 
-from cyberos import layout
-from cyberos.core import durable, sidecar
+from cyberos import durable, layout
+from cyberos.core import sidecar
 from cyberos.core.bodies import Bodies
 from cyberos.core.outgoing import Outgoing
 from cyberos.core.reader import AuditChainReader

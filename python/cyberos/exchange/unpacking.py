@@ -14,8 +14,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from typing import IO, Any, Final, NamedTuple, NoReturn
 
-from cyberos import layout
-from cyberos.core import durable, paths, repair, sidecar
+from cyberos import durable, layout
+from cyberos.core import paths, repair, sidecar
 from cyberos.core.bodies import Bodies
 from cyberos.core.reader import AuditChainReader
 from cyberos.errors import (

@@ -12,7 +12,7 @@ use crate::log::{Event, LogReader, Position};
 use crate::manifest;
 use crate::medium::SharedMedium;
 use crate::objects::{self, Body, BodyReader};
-use crate::row::Row;
+use crate::row::{Row, Touch};
 
 /// A version that is to go out: its SHA-256, and when it was first written.
 #[derive(Debug)]
@@ -72,10 +72,10 @@ impl Export {
             let seq = frame.header.seq;
             let place = log.segments().place_of(seq).unwrap_or_default();
             let row = Row::parse(frame.payload).map_err(|error| {
-                let file = log.segments().get(place).map(crate::segment::Segment::label).unwrap_or_default();
+                let file = log.segments().label(place);
                 LogError::corrupt(file, frame.offset, Some(seq), error.to_string())
             })?;
-            if matches!(row.op().as_ref(), "put" | "create" | "str_replace" | "insert")
+            if row.touches().any(|(_, touch)| touch == Touch::Write)
                 && let Some(sha) = Digest::from_hex(row.content_sha256().as_bytes())
                 && seen.insert(sha)
             {
@@ -87,7 +87,7 @@ impl Export {
             Ok(if out.len() >= until { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         if next.seq == at.seq {
-            let file = log.segments().get(at.place).map(crate::segment::Segment::label).unwrap_or_default();
+            let file = log.segments().label(at.place);
             return Err(LogError::corrupt(file, at.offset, Some(at.seq), "the row is missing"));
         }
         *at = next;

@@ -15,10 +15,10 @@ import apsw
 from cyberos import _native, config, layout
 from cyberos.core import paths
 from cyberos.core.bodies import Bodies
-from cyberos.core.durable import sync_folder
 from cyberos.core.reader import AuditChainReader, describe
 from cyberos.core.search import documents, keeping, pool
 from cyberos.core.search.database import Database, Mark
+from cyberos.durable import sync_folder
 from cyberos.errors import CyberosError, IoFailure
 
 Progress = Callable[[int, int], object]

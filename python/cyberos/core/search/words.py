@@ -7,6 +7,7 @@ characters stand side by side.
 """
 
 import re
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from cyberos.errors import BadArgument
@@ -69,31 +70,29 @@ def parse(query: str) -> tuple[Term, ...]:
 class _Table(dict[int, str | None]):
     """What becomes of each character; asked once for each that occurs."""
 
+    def __init__(self, make: Callable[[int], str | None]) -> None:
+        self._make = make
+
     def __missing__(self, code: int) -> str | None:
-        made = self[code] = self.make(code)
+        made = self[code] = self._make(code)
         return made
 
-    def make(self, code: int) -> str | None:
-        raise NotImplementedError
+
+def _without_accent(code: int) -> str | None:
+    from unicodedata import combining
+
+    return None if combining(chr(code)) in _ACCENTS else chr(code)
 
 
-class _WithoutAccents(_Table):
-    def make(self, code: int) -> str | None:
-        from unicodedata import combining
+def _with_space(code: int) -> str:
+    from unicodedata import category
 
-        return None if combining(chr(code)) in _ACCENTS else chr(code)
-
-
-class _WithSpaces(_Table):
-    def make(self, code: int) -> str:
-        from unicodedata import category
-
-        char = chr(code)
-        kind = category(char)
-        if kind == "So" or (kind[0] in "LMN" and any(first <= code <= last for first, last in _UNSPACED)):
-            return f" {char} "
-        return char if code < 0x80 or kind[0] in "LMN" else " "  # noqa: PLR2004, the end of ASCII
+    char = chr(code)
+    kind = category(char)
+    if kind == "So" or (kind[0] in "LMN" and any(first <= code <= last for first, last in _UNSPACED)):
+        return f" {char} "
+    return char if code < 0x80 or kind[0] in "LMN" else " "  # noqa: PLR2004, the end of ASCII
 
 
-_without_accents: Final = _WithoutAccents()
-_with_spaces: Final = _WithSpaces()
+_without_accents: Final = _Table(_without_accent)
+_with_spaces: Final = _Table(_with_space)

@@ -193,9 +193,8 @@ impl Walk<'_> {
         let row = match Row::parse(frame.payload) {
             Ok(row) => row,
             Err(error) => {
-                let place = self.chain.log().segments().place_of(seq);
-                let segment = place.and_then(|place| self.chain.log().segments().get(place));
-                let file = segment.map(crate::segment::Segment::label).unwrap_or_default();
+                let segments = self.chain.log().segments();
+                let file = segments.place_of(seq).map(|place| segments.label(place)).unwrap_or_default();
                 self.note(file, frame.offset, frame.end(), seq, error.to_string());
                 return Ok(());
             }

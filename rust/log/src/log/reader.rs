@@ -278,7 +278,7 @@ impl ReverseLog<'_> {
             let (place, seq) = (*place, reverse.next_seq());
             let below = place < self.floor.place || (place == self.floor.place && reverse.is_at_floor());
             if below != (seq < self.floor.seq) {
-                let file = self.log.segments.get(place).map(crate::segment::Segment::label).unwrap_or_default();
+                let file = self.log.segments.label(place);
                 let what = "the rows from here on are not as many as their numbers say";
                 return Err(LogError::corrupt(file, self.floor.offset, Some(self.floor.seq), what));
             }
@@ -294,7 +294,7 @@ impl ReverseLog<'_> {
             self.current = self.log.reverse_in(end, self.floor).map(|reverse| (before, reverse));
         }
         let Some((place, reverse)) = &mut self.current else { return Ok(None) };
-        let label = self.log.segments.get(*place).map(crate::segment::Segment::label).unwrap_or_default();
+        let label = self.log.segments.label(*place);
         match reverse.next()? {
             None => Ok(None),
             Some(Ok(frame)) => Ok(Some(frame)),

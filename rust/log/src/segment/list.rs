@@ -84,6 +84,11 @@ impl Segments {
         self.list.get(place)
     }
 
+    /// Returns the name of the segment at `place`, relative to the store, for messages; empty where there is none.
+    pub fn label(&self, place: usize) -> String {
+        self.get(place).map(Segment::label).unwrap_or_default()
+    }
+
     /// Returns the place in [`Self::list`] of the segment that holds row `seq`, were it there.
     pub fn place_of(&self, seq: u64) -> Option<usize> {
         self.list.partition_point(|segment| segment.first_seq <= seq).checked_sub(1)

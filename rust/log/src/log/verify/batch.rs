@@ -9,7 +9,7 @@ use crate::log::LogReader;
 use crate::log::peaks::{leaf, leaf_and, subtrees};
 use crate::log::scan::Damage;
 use crate::row::Row;
-use crate::segment::{Batch, Segment, Stop};
+use crate::segment::{Batch, Stop};
 
 /// What one batch says by itself.
 pub(super) struct Checked {
@@ -73,7 +73,7 @@ impl<'l> Checker<'l> {
 
     /// Checks a batch of the segment at `place`.
     pub(super) fn check(&self, batch: &Batch, place: usize) -> Result<Checked> {
-        let file = self.log.segments().get(place).map(Segment::label).unwrap_or_default();
+        let file = self.log.segments().label(place);
         let mut out = Checked {
             rows: 0,
             bytes: batch.bytes().len() as u64,

@@ -1,6 +1,7 @@
-"""Small files of a store, written so that they outlive the system going down, and readable by their owner alone."""
+"""Small files, written so that they outlive the system going down; a new one is readable by its owner alone."""
 
 import os
+import stat
 
 from cyberos.errors import IoFailure
 
@@ -14,14 +15,19 @@ def create(path: str | os.PathLike[str], content: bytes) -> None:
         os.fsync(descriptor)
 
 
-def replace(path: str | os.PathLike[str], content: bytes) -> None:
-    """Gives a file new content, all or nothing; raises `IoFailure`."""
+def replace(path: str | os.PathLike[str], content: bytes, *, shared: bool = False) -> None:
+    """Gives a file new content, all or nothing, and keeps its mode; raises `IoFailure`.
+
+    With `shared` other processes may be doing the same, since no lock keeps them from it: the last one's content stays.
+    """
     file = os.fspath(path)
-    temporary = f"{file}.tmp"
+    temporary = f"{file}.{os.getpid()}.tmp" if shared else f"{file}.tmp"
     try:
         if os.path.lexists(temporary):  # a crash left it
             os.unlink(temporary)
         create(temporary, content)
+        if os.path.exists(file):
+            os.chmod(temporary, stat.S_IMODE(os.stat(file).st_mode))
         os.replace(temporary, file)
         sync_folder(os.path.dirname(file))
     except OSError as error:
