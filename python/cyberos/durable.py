@@ -34,6 +34,26 @@ def replace(path: str | os.PathLike[str], content: bytes, *, shared: bool = Fals
         raise IoFailure(f"cannot write {file}: {error.strerror}", file=file, errno=error.errno) from error
 
 
+def erase(path: str | os.PathLike[str]) -> bool:
+    """Overwrites a file and removes it; returns whether there was one. Raises `IoFailure`.
+
+    What the disk or the file system keeps of old content, and copies, no program reaches.
+    """
+    file = os.fspath(path)
+    try:
+        with open(os.open(file, os.O_WRONLY | os.O_NOFOLLOW), "wb") as handle:
+            handle.write(bytes(os.fstat(handle.fileno()).st_size))
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.unlink(file)
+        sync_folder(os.path.dirname(file))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise IoFailure(f"cannot remove {file}: {error.strerror}", file=file, errno=error.errno) from error
+    return True
+
+
 def sync_folder(folder: str | os.PathLike[str]) -> None:
     """Makes the names in a folder durable; raises `OSError`."""
     descriptor = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY)

@@ -55,7 +55,7 @@ COMMANDS: Final = {
     ),
     "prove": Entry("cyberos.cli.commands.prove", "prove", "Prove to somebody else that a row is in the log"),
     "verify-proof": Entry("cyberos.cli.commands.verify_proof", "verify_proof", "Check a proof; needs no store"),
-    "key": Entry("cyberos.cli.commands.key", "key", "Make and show the keys that sign heads of the log"),
+    "key": Entry("cyberos.cli.commands.key", "key", "Make and show the keys of signed heads and encrypted sessions"),
     "serve": Entry("cyberos.cli.commands.serve", "serve", "Serve the store over HTTP, for reading"),
     "doctor": Entry("cyberos.cli.commands.doctor", "doctor", "Check that the store is as it should be"),
     "acl": Entry("cyberos.cli.commands.acl", "acl", "Show who may write where"),

@@ -6,23 +6,34 @@ in the user's configuration folder, never in a store, so that a copy of a store 
 
 import os
 import re
-import stat
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from cyberos import durable
+from cyberos.crypto import private
 from cyberos.errors import AlreadyExists, BadArgument, ExtraMissing, IoFailure, KeyMissing, KeyRefused
 
 DEFAULT: Final = "file:default"
 LENGTH: Final = 32
 PROVIDERS: Final = ("file", "env", "keyring")
 
-_FOLDER: Final = "keys"
 _SUFFIX: Final = ".key"
 _NAME: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
-_SERVICE: Final = "cyberos"
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+
+
+class Kind(NamedTuple):
+    """What keys are for; those of different kinds do not meet.
+
+    They lie in a `folder` of their own, in the keyring under a `service` of their own, and `make` is what makes one.
+    """
+
+    folder: str
+    service: str
+    make: str
+
+
+SIGNING: Final = Kind("keys", "cyberos", "cyberos key create NAME")
+MASTER: Final = Kind("master", "cyberos-master", "cyberos key init")
 
 
 class Keys(NamedTuple):
@@ -30,6 +41,7 @@ class Keys(NamedTuple):
 
     folder: str
     variables: Mapping[str, str]
+    kind: Kind = SIGNING
 
     def get(self, reference: str) -> bytes:
         """Returns a key; raises `KeyMissing`, or `KeyRefused` where it is malformed or others could have read it."""
@@ -37,11 +49,11 @@ class Keys(NamedTuple):
         if provider == "env":
             text = self.variables.get(name)
         elif provider == "keyring":
-            text = _keyring().get_password(_SERVICE, name)
+            text = _keyring().get_password(self.kind.service, name)
         else:
             text = self._read(name)
         if not text:
-            raise KeyMissing(f"there is no key {reference}", key=reference, hint=_how_to_make(provider, name))
+            raise KeyMissing(f"there is no key {reference}", key=reference, hint=self._how_to_make(provider, name))
         return _decode(text, reference)
 
     def has(self, reference: str) -> bool:
@@ -62,9 +74,9 @@ class Keys(NamedTuple):
             raise BadArgument("a variable cannot be made for you", hint=f"set {name} to the key in base64")
         if provider == "keyring":
             ring = _keyring()
-            if ring.get_password(_SERVICE, name) is not None:
+            if ring.get_password(self.kind.service, name) is not None:
                 raise AlreadyExists(f"the keyring has a key {name} already", path=name, hint="choose another name")
-            ring.set_password(_SERVICE, name, text)
+            ring.set_password(self.kind.service, name, text)
         else:
             self._write(name, text)
         return key
@@ -72,39 +84,38 @@ class Keys(NamedTuple):
     def list(self) -> list[str]:
         """Returns the references of the keys in files. A keyring does not tell what it has."""
         try:
-            names = os.listdir(os.path.join(self.folder, _FOLDER))
+            names = os.listdir(os.path.join(self.folder, self.kind.folder))
         except FileNotFoundError:
             return []
         return [f"file:{name[: -len(_SUFFIX)]}" for name in sorted(names) if name.endswith(_SUFFIX)]
 
+    def delete(self, reference: str) -> bool:
+        """Removes a key, overwritten where that is possible; returns whether there was one. Not one of a variable."""
+        provider, name = parse(reference)
+        if provider == "env":
+            raise BadArgument("a variable cannot be removed for you", hint=f"unset {name} where it is set")
+        if provider == "keyring":
+            ring = _keyring()
+            found = ring.get_password(self.kind.service, name) is not None
+            if found:
+                ring.delete_password(self.kind.service, name)
+            return found
+        return durable.erase(self._path(name))
+
+    def _how_to_make(self, provider: str, name: str) -> str:
+        if provider == "env":
+            return f"set {name} to 32 random bytes in base64"
+        if self.kind is not SIGNING:
+            return self.kind.make
+        return f"cyberos key create {name}" + (" --keyring" if provider == "keyring" else "")
+
     def _path(self, name: str) -> str:
-        return os.path.join(self.folder, _FOLDER, name + _SUFFIX)
+        return os.path.join(self.folder, self.kind.folder, name + _SUFFIX)
 
     def _read(self, name: str) -> str | None:
-        path = self._path(name)
-        try:
-            folder = os.stat(os.path.dirname(path))
-            if folder.st_uid != os.geteuid() or folder.st_mode & _OTHERS_WRITE:
-                folder_path = os.path.dirname(path)
-                raise _unsafe(folder_path, "others can change the folder of the keys", f"chmod 700 {folder_path}")
-            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as handle:
-                held = os.fstat(handle.fileno())
-                if not stat.S_ISREG(held.st_mode):
-                    raise _unsafe(path, "it is no plain file", "keep the key in a file of its own")
-                if held.st_uid != os.geteuid():
-                    raise _unsafe(path, "it belongs to another user", f"chown it, or make a new key: {_MAKE}")
-                if held.st_mode & _OTHERS:
-                    raise _unsafe(
-                        path, f"other users can open it (mode {stat.S_IMODE(held.st_mode):04o})",
-                        f"if nobody else has read it: chmod 600 {path}; else make a new key: {_MAKE}",
-                    )  # fmt: skip
-                return handle.read(4 * LENGTH).decode("ascii", "replace")
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            if os.path.islink(path):
-                raise _unsafe(path, "it is a symbolic link", "keep the key in a file of its own") from error
-            raise IoFailure(f"cannot read {path}: {error.strerror}", file=path, errno=error.errno) from error
+        instead = f"make a new key: {self.kind.make}"
+        content = private.read(self._path(name), longest=4 * LENGTH, instead=instead)
+        return None if content is None else content.decode("ascii", "replace")
 
     def _write(self, name: str, text: str) -> None:
         path = self._path(name)
@@ -117,9 +128,6 @@ class Keys(NamedTuple):
             raise AlreadyExists(f"there is a key {name} already", path=path, hint="choose another name") from error
         except OSError as error:
             raise IoFailure(f"cannot write {path}: {error.strerror}", file=path, errno=error.errno) from error
-
-
-_MAKE: Final = "cyberos key create NAME"
 
 
 def parse(reference: str) -> tuple[str, str]:
@@ -139,26 +147,17 @@ def parse(reference: str) -> tuple[str, str]:
 def _decode(text: str, reference: str) -> bytes:
     import base64
 
+    text = text.strip()
     try:
-        key = base64.b64decode(text.strip(), validate=True)
+        key = bytes.fromhex(text) if len(text) == 2 * LENGTH else base64.b64decode(text, validate=True)
     except ValueError:
         key = b""
     if len(key) != LENGTH:
         raise KeyRefused(
-            f"{reference} is no key: it must be {LENGTH} bytes in base64", key=reference,
+            f"{reference} is no key: it must be {LENGTH} bytes in base64 or hexadecimal", key=reference,
             hint="put the right one in its place, or make a new one under another name",
         )  # fmt: skip
     return key
-
-
-def _how_to_make(provider: str, name: str) -> str:
-    if provider == "env":
-        return f"set {name} to 32 random bytes in base64"
-    return f"cyberos key create {name}" + (" --keyring" if provider == "keyring" else "")
-
-
-def _unsafe(path: str, why: str, hint: str) -> KeyRefused:
-    return KeyRefused(f"{path} is not safe to use: {why}", key=path, hint=hint)
 
 
 class _Keyring:
@@ -186,11 +185,17 @@ class _Keyring:
         except self._module.errors.KeyringError as error:
             raise self._unusable(name, error) from error
 
+    def delete_password(self, service: str, name: str) -> None:
+        try:
+            self._module.delete_password(service, name)
+        except self._module.errors.KeyringError as error:
+            raise self._unusable(name, error) from error
+
     @staticmethod
     def _unusable(name: str, error: Exception) -> KeyMissing:
         return KeyMissing(
             f"the keyring cannot be used: {error}", key=f"keyring:{name}",
-            hint="on a machine without one keep the key in a file: cyberos key create NAME",
+            hint="on a machine without one keep the key in a file",
         )  # fmt: skip
 
 

@@ -8,6 +8,12 @@ same classes. Nothing heavy is imported here: this module is on every start-up p
 from cyberos.errors.family import CyberosError as CyberosError
 from cyberos.errors.family import Kind as Kind
 from cyberos.errors.family import error_classes as error_classes
+from cyberos.errors.sealing import CorruptKeystore as CorruptKeystore
+from cyberos.errors.sealing import KeyErased as KeyErased
+from cyberos.errors.sealing import KeyRetired as KeyRetired
+from cyberos.errors.sealing import KeystoreLocked as KeystoreLocked
+from cyberos.errors.sealing import SealBroken as SealBroken
+from cyberos.errors.sealing import WrongKey as WrongKey
 from cyberos.errors.serving import AddressInUse as AddressInUse
 from cyberos.errors.serving import EndpointNotFound as EndpointNotFound
 from cyberos.errors.serving import HostRefused as HostRefused

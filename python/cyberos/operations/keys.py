@@ -1,28 +1,52 @@
-"""The keys with which heads are signed."""
+"""The keys of a user: those that sign heads, and the master key, which wraps the keys of sessions."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from cyberos import clock
 from cyberos.core import checkpoints
-from cyberos.crypto import keys, signing
+from cyberos.crypto import keys, rotation, signing
 from cyberos.crypto.keys import Keys
+from cyberos.crypto.keystore import Keystore
+from cyberos.crypto.rotation import Rotation
 from cyberos.errors import CyberosError, StoreNotFound
+
+SIGNING: Final = "signing"
+MASTER: Final = "master"
 
 
 class Key(NamedTuple):
     """A key. `public` is by what others check its signatures, as `NAME+ID+KEY`; null where no store gives the name.
 
-    `problem` says why it cannot be used.
+    `problem` says why it cannot be used. `kind` is `signing`, or `master` for the one that wraps the keys of sessions.
     """
 
     key: str
     public: str | None
     problem: str | None = None
+    kind: str = SIGNING
 
 
 class KeyList(NamedTuple):
-    """The keys in files."""
+    """The keys that sign and are in files, and the master key."""
 
     keys: list[Key]
+
+
+class KeyStatus(NamedTuple):
+    """The keystore: where it is, its master key and that one's id, since when that is in use, and `problem`, why not.
+
+    `sessions` counts the keys of sessions, `erased` those that an older copy of the keystore could still give back,
+    and `left` are former master keys that still have to be destroyed. Without a keystore all but `path` is null or 0.
+    """
+
+    path: str
+    key: str | None = None
+    master: str | None = None
+    since: str | None = None
+    sessions: int = 0
+    erased: int = 0
+    left: tuple[str, ...] = ()
+    problem: str | None = None
 
 
 def create(held: Keys, reference: str, *, store: str | None) -> Key:
@@ -44,7 +68,7 @@ def show(held: Keys, reference: str, *, store: str | None) -> Key:
 
 
 def list_keys(held: Keys, *, store: str | None) -> KeyList:
-    """Returns the keys in files, also those that cannot be used."""
+    """Returns the keys in files and the master key, also those that cannot be used."""
     found = []
     origin = None if store is None else checkpoints.origin_of(store)
     for reference in held.list():
@@ -52,7 +76,49 @@ def list_keys(held: Keys, *, store: str | None) -> KeyList:
             found.append(Key(reference, _public(held.get(reference), origin)))
         except CyberosError as error:
             found.append(Key(reference, None, error.message))
+    keystore = keystore_of(held)
+    if keystore.available():
+        try:
+            master = rotation.status(keystore)
+            found.append(Key(master.key, None, master.problem, MASTER))
+        except CyberosError as error:
+            found.append(Key(keystore.path, None, error.message, MASTER))
     return KeyList(found)
+
+
+def keystore_of(held: Keys, store: str | None = None) -> Keystore:
+    """Returns the keystore of a user; raises `KeyRefused` where it would lie in the store."""
+    return Keystore.locate(held.folder, held.variables, store=store)
+
+
+def init(held: Keys, provider: str, *, store: str | None = None) -> KeyStatus:
+    """Makes a keystore with a master key from `file`, `env` or `keyring`; raises `AlreadyExists` where there is one."""
+    return _status(rotation.init(keystore_of(held, store), provider))
+
+
+def status(held: Keys) -> KeyStatus:
+    """Returns how the keystore is, also where there is none."""
+    keystore = keystore_of(held)
+    return _status(rotation.status(keystore)) if keystore.available() else KeyStatus(keystore.path)
+
+
+def rotate_master(held: Keys, provider: str | None = None, *, dry_run: bool = False) -> Rotation:
+    """Wraps the keys of all sessions with a new master key and destroys the old one, or tells what that would do."""
+    keystore = keystore_of(held)
+    return rotation.plan(keystore, provider) if dry_run else rotation.rotate(keystore, provider)
+
+
+def _status(found: rotation.Status) -> KeyStatus:
+    return KeyStatus(
+        path=found.path,
+        key=found.key,
+        master=found.master,
+        since=clock.iso_seconds(found.since_ns),
+        sessions=found.sessions,
+        erased=found.erased,
+        left=tuple(found.left),
+        problem=found.problem,
+    )
 
 
 def _public(key: bytes, origin: str | None) -> str | None:

@@ -11,15 +11,18 @@ from cyberos.cli.settings import Settings, pass_settings
 from cyberos.operations import keys as operations
 
 COMMANDS = {
+    "init": Entry("cyberos.cli.commands.key_master", "init", "Make the master key, with which sessions are encrypted"),
     "create": Entry(__name__, "create", "Make a key to sign with"),
-    "list": Entry(__name__, "list_", "List the keys in files"),
+    "rotate": Entry("cyberos.cli.commands.key_master", "rotate", "Put a new key in the place of one"),
+    "list": Entry(__name__, "list_", "List the keys in files, and the master key"),
+    "status": Entry("cyberos.cli.commands.key_master", "status", "Tell how the keys of sessions are kept"),
     "show": Entry(__name__, "show", "Print a key's public half, by which others check signatures"),
 }
 
 
 @click.group(cls=LazyGroup, table=COMMANDS)
 def key() -> None:
-    """Make and show the keys that sign heads of the log."""
+    """Make and show the keys of signed heads and encrypted sessions."""
 
 
 @click.command(cls=Command)
@@ -40,7 +43,7 @@ def create(settings: Settings, name: str, keyring: bool) -> None:  # noqa: FBT00
 @click.command("list", cls=Command)
 @pass_settings
 def list_(settings: Settings) -> None:
-    """List the keys in files."""
+    """List the keys in files, and the master key."""
     found = operations.list_keys(keys.held(), store=keys.store_if_any(settings))
     output.emit(found, _list, as_json=settings.json)
 
@@ -63,4 +66,5 @@ def _list(result: operations.KeyList) -> Iterator[str]:
 
 
 def _human(result: operations.Key) -> Iterator[str]:
-    yield output.printable("  ".join(filter(None, (result.key, result.public, result.problem))))
+    kind = result.kind if result.kind != operations.SIGNING else None
+    yield output.printable("  ".join(filter(None, (result.key, kind, result.public, result.problem))))

@@ -3,14 +3,12 @@
 Nothing heavy is imported here: most writers have nothing to do.
 """
 
-import fcntl
 import os
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final
 
-from cyberos import layout
+from cyberos import layout, locking
 from cyberos.errors import CyberosError, IoFailure, StoreLocked
 
 # Counted up when the index has to be made anew: its tables, what is in them, or how texts are folded.
@@ -20,38 +18,17 @@ APPLICATION_ID: Final = 0x43530000 + FORMAT
 _LAG: Final = 512
 _MOST: Final = 4_096
 _SUFFIXES: Final = ("", "-journal", ".tmp", ".tmp-journal")
-_POLL_S: Final = 0.01
 
 
-@contextmanager
-def locked(store: str | os.PathLike[str], patience: float) -> Iterator[None]:
+def locked(store: str | os.PathLike[str], patience: float) -> AbstractContextManager[None]:
     """Keeps other processes and threads from writing the index; raises `StoreLocked` or `IoFailure`."""
-    file = os.path.join(store, layout.SEARCH_LOCK)
-    try:
-        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise IoFailure(f"cannot open {file}: {error.strerror}", file=file, errno=error.errno) from error
-    try:
-        _wait(handle, store, patience)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _wait(handle: int, store: str | os.PathLike[str], patience: float) -> None:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise StoreLocked(
-                    "another process is making the search index", store=os.fspath(store), hint="try again in a moment"
-                ) from None
-            time.sleep(_POLL_S)
-        else:
-            return
+    return locking.locked(
+        os.path.join(store, layout.SEARCH_LOCK),
+        patience,
+        lambda: StoreLocked(
+            "another process is making the search index", store=os.fspath(store), hint="try again in a moment"
+        ),
+    )
 
 
 def drop(store: str | os.PathLike[str]) -> None:
