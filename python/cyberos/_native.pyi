@@ -1,4 +1,4 @@
-"""The compiled part of cyberos. Only `cyberos.core` imports it."""
+"""The compiled part of cyberos. Only `cyberos.core` and `cyberos.redaction` import it."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -22,6 +22,15 @@ def parse_scalar(text: str) -> Any:
 
 def with_meta(meta: dict[str, Any], content: bytes) -> bytes:
     """Returns a memory's bytes with these fields set in its frontmatter; `BodyRefused` where that cannot be read."""
+
+def redaction_candidates(text: str) -> list[tuple[str, str | None, int, int, str]]:
+    """Returns what may have to be replaced in a text, by start: (tag, check, start, end, how it reads).
+
+    Positions are characters. `check` names what has to confirm it, and is `None` where it is certain.
+    """
+
+def redaction_tags() -> list[str]:
+    """Returns the names of all tags, the most severe first."""
 
 @final
 class Receipt:

@@ -33,6 +33,13 @@ class Checkpoints(NamedTuple):
     every_rows: int = 0
 
 
+class Redaction(NamedTuple):
+    """What redaction leaves as it is: texts, and regular expressions that match all of such a text."""
+
+    allow: tuple[str, ...] = ()
+    allow_patterns: tuple[str, ...] = ()
+
+
 class Config(NamedTuple):
     """What a store's manifest says, with the defaults filled in."""
 
@@ -42,6 +49,7 @@ class Config(NamedTuple):
     sessions: Sessions = Sessions()
     memories: Memories = Memories()
     checkpoints: Checkpoints = Checkpoints()
+    redaction: Redaction = Redaction()
     # Where locks may not keep other machines out; whoever sets it sees to it that no other machine writes.
     allow_network_file_system: bool = False
     # Upstream's manifests name no format.
@@ -88,7 +96,7 @@ def parse(raw: bytes, file: str = layout.MANIFEST) -> Config:
     """Returns the settings in the bytes of a manifest; `file` is what an error names."""
     reader = _Reader(decode(raw, file), file)
     sessions, memories = reader.section("sessions"), reader.section("memories")
-    checkpoints = reader.section("checkpoints")
+    checkpoints, redaction = reader.section("checkpoints"), reader.section("redaction")
     return Config(
         store_id=reader.text("store_id"),
         format_version=reader.integer("format_version", FORMAT_VERSION, 1, None),
@@ -96,6 +104,7 @@ def parse(raw: bytes, file: str = layout.MANIFEST) -> Config:
         sessions=Sessions(sessions.integer("retention_days", Sessions().retention_days, 1, 36_500)),
         memories=Memories(memories.integer("max_body_bytes", Memories().max_body_bytes, 1, 8 * MIB)),
         checkpoints=Checkpoints(checkpoints.integer("every_rows", Checkpoints().every_rows, 0, None)),
+        redaction=Redaction(redaction.texts("allow"), redaction.texts("allow_patterns")),
         allow_network_file_system=reader.truth("allow_network_file_system"),
         is_ours=reader.has("format_version"),
     )
@@ -146,6 +155,12 @@ class _Reader:
         if value is not None and not isinstance(value, str):
             raise self._wrong(key, "a text")
         return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self._values.get(key)
+        if value is not None and not (isinstance(value, list) and all(isinstance(text, str) for text in value)):
+            raise self._wrong(key, "a list of texts")
+        return tuple(value or ())
 
     def integer(self, key: str, default: int, low: int, high: int | None) -> int:
         value = self._values.get(key)

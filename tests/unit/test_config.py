@@ -41,6 +41,8 @@ def test_settings_are_taken():
     loaded = parse({"sessions": {"retention_days": 7}, "memories": {"max_body_bytes": 8 << 20}, "later": [1]})
     assert loaded.sessions.retention_days == 7
     assert loaded.memories.max_body_bytes == 8 << 20
+    loaded = parse({"redaction": {"allow": ["a@b.example"], "allow_patterns": ["[a-z]+@b"]}})
+    assert loaded.redaction == (("a@b.example",), ("[a-z]+@b",))
 
 
 @pytest.mark.parametrize("version", [2, 1 << 40, 10**30])
@@ -61,6 +63,8 @@ def test_a_newer_format_is_refused(bare_store, version):
         ({"sessions": {"retention_days": "30"}}, "sessions.retention_days"),
         ({"sessions": {"retention_days": 1.5}}, "sessions.retention_days"),
         ({"memories": {"max_body_bytes": (8 << 20) + 1}}, "memories.max_body_bytes"),
+        ({"redaction": {"allow": "a"}}, "redaction.allow"),
+        ({"redaction": {"allow_patterns": [1]}}, "redaction.allow_patterns"),
         ({"store_id": 7}, "store_id"),
         ({"format_version": 0}, "format_version"),
         ({"format_version": "1"}, "format_version"),

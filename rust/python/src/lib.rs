@@ -1,4 +1,4 @@
-//! `cyberos._native`: the log crate as a Python module. Only this crate names `PyO3`.
+//! `cyberos._native`: the Rust crates as a Python module. Only this crate names `PyO3`.
 
 mod build;
 mod checks;
@@ -7,6 +7,7 @@ mod errors;
 mod export;
 mod history;
 mod reader;
+mod redact;
 mod repair;
 mod rows;
 mod survey;
@@ -37,6 +38,8 @@ mod _native {
     use crate::history::{PyDamage, PyEntry, PyVersion};
     #[pymodule_export]
     use crate::reader::{Reader, check_format, check_local};
+    #[pymodule_export]
+    use crate::redact::{redaction_candidates, redaction_tags};
     #[pymodule_export]
     use crate::repair::{Repair, plan_loss};
     #[pymodule_export]
