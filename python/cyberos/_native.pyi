@@ -38,12 +38,12 @@ class Receipt:
 
     @property
     def seq(self) -> int | None:
-        """The row that records it; `None` where there was nothing to change."""
+        """The row that records it; `None` where nothing was to change, or what was to be purged is purged already."""
     @property
     def chain(self) -> str | None:
         """That row's chain value, in hexadecimal."""
     @property
-    def sha256(self) -> str | None:
+    def content_sha256(self) -> str | None:
         """SHA-256 of the memory's content after it (for a deletion: before it), in hexadecimal."""
     @property
     def adopted(self) -> int | None:
@@ -188,6 +188,15 @@ class Export:
 
     def bodies(self, enough: int) -> bytes:
         """The next frames of the pack of all versions that the log wrote, about `enough` bytes; empty at its end."""
+
+    def memories(self) -> list[Version]:
+        """The memories there are after the last row, ordered by name; once the log was read to its end."""
+
+    def contents(self, first: str, enough: int) -> list[bytes | None]:
+        """The contents of memories from the one called `first` on, in that order, until there are `enough` bytes.
+
+        `None` stands for what is purged, damaged, or was never kept.
+        """
 
     def versions(self) -> tuple[int, int]:
         """How many versions were written, and how many of those looked at are purged or were never kept."""

@@ -5,6 +5,9 @@ import stat
 
 from cyberos.errors import IoFailure
 
+# Bytes of a file's name, on every file system that a store may be on.
+_LONGEST_NAME = 255
+
 
 def create(path: str | os.PathLike[str], content: bytes) -> None:
     """Writes a file that must not be there yet; raises `OSError`."""
@@ -21,7 +24,7 @@ def replace(path: str | os.PathLike[str], content: bytes, *, shared: bool = Fals
     With `shared` other processes may be doing the same, since no lock keeps them from it: the last one's content stays.
     """
     file = os.fspath(path)
-    temporary = f"{file}.{os.getpid()}.tmp" if shared else f"{file}.tmp"
+    temporary = beside(file, f".{os.getpid()}.tmp" if shared else ".tmp")
     try:
         if os.path.lexists(temporary):  # a crash left it
             os.unlink(temporary)
@@ -52,6 +55,13 @@ def erase(path: str | os.PathLike[str]) -> bool:
     except OSError as error:
         raise IoFailure(f"cannot remove {file}: {error.strerror}", file=file, errno=error.errno) from error
     return True
+
+
+def beside(file: str, suffix: str) -> str:
+    """Returns the name for what is to become a file, beside it: its own with a suffix, as far as there is room."""
+    folder, name = os.path.split(file)
+    kept = os.fsencode(name)[: _LONGEST_NAME - len(suffix)].decode(errors="ignore")
+    return os.path.join(folder, kept + suffix)
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:

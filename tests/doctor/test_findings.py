@@ -77,6 +77,15 @@ def put_back_purged(root: Path) -> None:
     (root / PACK).write_bytes(before)
 
 
+def replace_by_a_file(place: str) -> Callable[[Path], object]:
+    def replace(root: Path) -> None:
+        shutil.rmtree(root / place, ignore_errors=True)
+        (root / place).parent.mkdir(exist_ok=True)
+        (root / place).write_text("not an index")
+
+    return replace
+
+
 def spoil_search_index(root: Path) -> None:
     search(root, "version")
     flip(root / layout.SEARCH, 70)
@@ -186,6 +195,17 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], set[tuple[str, str | None]], 
         {("index.unusable", "index/objects/00000000000000000001-00000000000000000016.run")},
         True,
     ),
+    "a file in place of the indexes": (replace_by_a_file("index"), {("index.not_a_folder", "index")}, True),
+    "a file in place of an index": (
+        replace_by_a_file("index/objects"),
+        {("index.not_a_folder", "index/objects")},
+        True,
+    ),
+    "a link that leads nowhere in place of an index": (
+        lambda root: (root / "index").symlink_to("nowhere"),
+        {("index.not_a_folder", "index")},
+        False,
+    ),
     "search index": (spoil_search_index, {("search.unusable", layout.SEARCH)}, True),
     "another log's index": (foreign_index, {("index.foreign", "index/history")}, True),
     "pack damaged": (
@@ -230,6 +250,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], set[tuple[str, str | None]], 
     "left-over temporary": (
         lambda root: (root / "memories/f/.4.md.tmp").write_text("ver"),
         {("view.leftover", "memories/f/.4.md.tmp")},
+        True,
+    ),
+    "left-over temporary of any name": (
+        lambda root: (root / "memories/f/.0123456789abcdef.tmp").write_text("ver"),
+        {("view.leftover", "memories/f/.0123456789abcdef.tmp")},
         True,
     ),
     "symbolic link": (

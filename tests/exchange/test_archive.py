@@ -129,6 +129,17 @@ def test_a_head_that_the_log_does_not_continue_is_refused(filled, tmp_path):
         exporting.import_zip(str(tmp_path / "1.zip"), str(tmp_path / "made"))
 
 
+def test_names_may_be_as_long_as_any(store, tmp_path):
+    path = f"memories/{'n' * 252}.md"
+    with Writer(store, actor="ann") as writer:
+        assert writer.put(path, "one\n").warnings == []
+    (tmp_path / "d").mkdir()
+    export(store, tmp_path / "d" / ("e" * 255))
+    done = exporting.import_zip(str(tmp_path / "d" / ("e" * 255)), str(tmp_path / ("s" * 255)))
+    assert reading.get(done.store, path).content == b"one\n"
+    assert sorted(os.listdir(tmp_path)) == ["d", "s" * 255, "store"]
+
+
 def test_segments_make_no_difference(tmp_path):
     store = stores.init(tmp_path / "s")
     with Writer(store, actor="ann") as writer:

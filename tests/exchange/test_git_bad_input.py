@@ -116,7 +116,8 @@ def test_names_that_differ_by_case_or_form_or_that_no_memory_can_have(tmp_path, 
         "folder.md/x.md": (FILE, b"7\n"),
         "a\tb.md": (FILE, b"8\n"),
         "d/" * 600 + "deep.md": (FILE, b"9\n"),
-        "x" * 250 + "/" + "y" * 252 + ".md": (FILE, b"10\n"),
+        "x" * 250 + "/" + "y" * 260 + ".md": (FILE, b"10\n"),
+        "z" * 252 + ".md": (FILE, b"11\n"),
         "link.md": (LINK, b"README.md"),
         "module.md": (MODULE, b"1" * 40),
     }
@@ -135,7 +136,8 @@ def test_names_that_differ_by_case_or_form_or_that_no_memory_can_have(tmp_path, 
         ("a\tb.md", "a_b.md", "spelling"),
     }
     assert [(item.source[:4], "longer than 1024" in item.why) for item in done.skipped] == [("d/d/", True)]
-    assert done.puts == 9
+    assert done.puts == 10
+    assert (store / "memories/r" / ("z" * 252 + ".md")).read_bytes() == b"11\n"
     assert {(store / item.path).read_bytes() for item in others} == {b"%d\n" % n for n in range(2, 9)}
 
 

@@ -32,7 +32,7 @@ number = 0
 while True:
     path = f"memories/{name}/{number % 7}.md"
     receipt = writer.put(path, f"{name} {generation} {number}\\n")
-    sys.stdout.write(f"{receipt.seq} {path} {receipt.sha256}\\n")
+    sys.stdout.write(f"{receipt.seq} {path} {receipt.content_sha256}\\n")
     sys.stdout.flush()
     number += 1
 """
@@ -106,7 +106,7 @@ def test_two_writers_of_ours_and_one_of_upstreams_at_once_lose_nothing(tmp_path:
     def put(name: str) -> dict[int, tuple[str, str]]:
         with Writer(store, actor=name, patience=60) as writer:
             receipts = [writer.put(f"memories/{name}/{number % 7}.md", f"{name} {number}\n") for number in range(60)]
-        return {receipt.seq or 0: (name, receipt.sha256 or "") for receipt in receipts}
+        return {receipt.seq or 0: (name, receipt.content_sha256 or "") for receipt in receipts}
 
     command = [sys.executable, "-W", "ignore", "-m", "tests.faults.upstream", os.fspath(store)]
     pipe = subprocess.PIPE

@@ -35,7 +35,7 @@ def kinds(writer: Writer) -> list[str]:
 
 def test_put_writes_a_row_and_the_file(writer: Writer) -> None:
     receipt = writer.put("memories/facts/a.md", "one\n")
-    assert (receipt.seq, receipt.sha256, receipt.adopted, receipt.warnings) == (1, sha256("one\n"), None, [])
+    assert (receipt.seq, receipt.content_sha256, receipt.adopted, receipt.warnings) == (1, sha256("one\n"), None, [])
     assert (writer.store_path / "memories/facts/a.md").read_text() == "one\n"
     row = writer.read_audit_row(1)
     assert (row["kind"], row["op"], row["path"], row["actor"]) == ("put", "put", "memories/facts/a.md", "ann")
@@ -48,7 +48,7 @@ def test_a_put_that_changes_nothing_writes_no_row(writer: Writer) -> None:
     writer.put("memories/facts/a.md", "one\n")
     receipt = writer.put("memories/facts/a.md", "one\n")
     assert receipt.seq is None
-    assert receipt.sha256 == sha256("one\n")
+    assert receipt.content_sha256 == sha256("one\n")
     assert writer.head_seq() == 1
 
 

@@ -44,6 +44,15 @@ def test_a_file_that_cannot_be_replaced_is_as_it_was(tmp_path, monkeypatch):
     assert (file.read_bytes(), os.listdir(tmp_path)) == (b"three", ["file"])
 
 
+def test_the_longest_name_there_can_be_does(tmp_path):
+    for name in ("x" * 255, "\u00fc" * 127 + "x"):
+        for shared in (True, False):
+            durable.replace(tmp_path / name, b"one", shared=shared)
+        assert (tmp_path / name).read_bytes() == b"one"
+        assert len(os.fsencode(os.path.basename(durable.beside(name, ".tmp")))) in (254, 255)
+    assert len(os.listdir(tmp_path)) == 2
+
+
 def test_what_is_there_is_not_created(tmp_path):
     (tmp_path / "file").write_bytes(b"mine")
     with pytest.raises(FileExistsError):

@@ -9,6 +9,8 @@ from cyberos.errors import BadArgument
 from cyberos.operations import frontmatter
 from cyberos.operations.memories import Changed
 
+PURGED = "purged"
+
 
 def parse_meta(pairs: tuple[str, ...]) -> dict[str, Any]:
     """Returns the fields of `k=v …`, each value read as a YAML scalar."""
@@ -38,7 +40,7 @@ def describe(verb: str) -> Callable[[Changed], Iterator[str]]:
         if changed.adopted is not None:
             yield f"[{changed.adopted:>6}] first recorded an edit that was made by hand"
         if changed.seq is None:
-            yield f"{path} is that already: nothing to do"
+            yield f"{path} is {verb if verb == PURGED else 'that'} already: nothing to do"
         else:
             erased = f", {output.counted(changed.erased, 'stored version')} erased" if changed.erased else ""
             yield f"[{changed.seq:>6}] {verb} {path}{erased}"

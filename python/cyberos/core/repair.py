@@ -108,7 +108,7 @@ def index_bodies(store: str, *, patience: float) -> None:
 
 
 def drop_index(store: str, name: str, *, patience: float) -> None:
-    """Removes an index, `history` or `objects`."""
+    """Removes an index, `history`, `objects` or `tree`, and a file that lies where its folder should."""
     _open(store, patience).drop_index(name)
 
 

@@ -1,5 +1,6 @@
 """The indexes: derived, so that nothing is ever lost with them; only time is."""
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -12,15 +13,29 @@ from cyberos.doctor.registry import Family
 # A writer indexes rows in groups of this many at least; so many may always be missing, and in the tree a part of 256.
 _LAG: Final = 512 + 256
 _REPAIR: Final = "make it again from the log"
+_NAMES: Final = ("history", "objects", "tree")
 
 
 def check(exam: Examination) -> Iterator[Finding]:
     """Yields what is wrong with the indexes."""
-    if not exam.follows:
+    odd = list(_no_folders(exam))
+    yield from odd
+    if odd or not exam.follows:
         return
     survey = exam.survey
-    for name, state in (("history", survey.path_index), ("objects", survey.body_index), ("tree", survey.tree_index)):
+    for name, state in zip(_NAMES, (survey.path_index, survey.body_index, survey.tree_index), strict=True):
         yield from _check(f"{layout.INDEX}/{name}", state)
+
+
+def _no_folders(exam: Examination) -> Iterator[Finding]:
+    for place in (layout.INDEX, *(f"{layout.INDEX}/{name}" for name in _NAMES)):
+        path = exam.path(place)
+        if os.path.lexists(path) and not os.path.isdir(path):
+            is_link = os.path.islink(path)  # whoever made it knows what for
+            yield Finding(
+                "index.not_a_folder", Severity.ERROR, "an index belongs here, and this is no folder", place,
+                remedy=None if is_link else Remedy.REPAIR, repair=None if is_link else f"remove it, and {_REPAIR}",
+            )  # fmt: skip
 
 
 def _check(folder: str, state: tuple[int, int, int, list[str], str | None]) -> Iterator[Finding]:
@@ -42,11 +57,13 @@ def _check(folder: str, state: tuple[int, int, int, list[str], str | None]) -> I
 
 def restore(exam: Examination, findings: Sequence[Finding]) -> Iterator[Step]:
     """Throws away what is wrong and indexes everything again."""
-    folders = {"/".join((finding.file or "").split("/")[:2]) for finding in findings}
-    for folder in sorted(folders):
-        if any(finding.severity is Severity.WARNING for finding in findings):
-            repair.drop_index(exam.store, folder.rpartition("/")[2], patience=exam.patience)
-            yield Step(f"removed the index in {folder}")
+    places = {"/".join((finding.file or "").split("/")[:2]) for finding in findings}
+    for place in sorted(places):
+        if any(finding.severity is not Severity.INFO for finding in findings):
+            # What lies in place of the folder of all goes with any of them.
+            name = _NAMES[0] if place == layout.INDEX else place.rpartition("/")[2]
+            repair.drop_index(exam.store, name, patience=exam.patience)
+            yield Step(f"removed what was in place of {place}" if place == layout.INDEX else f"removed {place}")
     repair.rebuild(exam.store, patience=exam.patience)
     yield Step("made the indexes again")
 

@@ -15,7 +15,7 @@ from cyberos.doctor.registry import Family
 from cyberos.errors import CyberosError
 
 # What a writer prepares a working file in.
-_TEMPORARY: Final = re.compile(r"\..+\.(md|json)\.tmp")
+_TEMPORARY: Final = re.compile(r"\.([0-9a-f]{16}|.+\.(md|json))\.tmp")
 _ADOPT: Final = "record it as a row, by the actor filesystem"
 
 

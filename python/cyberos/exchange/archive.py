@@ -47,7 +47,7 @@ def write(store: str, file: str, last_seq: int, *, bodies: bool, progress: Progr
     """Writes an archive of the rows up to `last_seq`, all or nothing; raises `AlreadyExists`."""
     if os.path.lexists(file):
         raise AlreadyExists(f"{file} is there already", path=file, hint="remove it, or choose another name")
-    temporary = f"{file}.tmp-{os.getpid()}"
+    temporary = durable.beside(file, f".tmp-{os.getpid()}")
     try:
         with open(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w+b") as handle:
             packed = _fill(handle, store, last_seq, bodies=bodies, progress=progress)
@@ -76,7 +76,6 @@ def member(name: str) -> zipfile.ZipInfo:
 def _fill(handle: IO[bytes], store: str, last_seq: int, *, bodies: bool, progress: Progress) -> Packed:
     reader = AuditChainReader(store)
     chain = reader.row(last_seq)["chain"] if last_seq else None
-    memories = reader.native.memories_at(seq=last_seq)[0] if last_seq else []
     outgoing = Outgoing(store, last_seq)
     with zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
         about = {"format": FORMAT, "last_seq": last_seq, "chain": chain, "bodies": bodies}
@@ -86,6 +85,7 @@ def _fill(handle: IO[bytes], store: str, last_seq: int, *, bodies: bool, progres
             if content is not None:
                 _add(archive, name, [content])
         _add(archive, layout.ACTIVE_SEGMENT, _told(outgoing.log(), handle, progress))
+        memories = outgoing.memories()
         if bodies:
             _add(archive, PACK, _told(outgoing.bodies(), handle, progress))
         checkpoints = list(_checkpoints(store, last_seq))
@@ -93,10 +93,10 @@ def _fill(handle: IO[bytes], store: str, last_seq: int, *, bodies: bool, progres
             _add(archive, name, [content])
         for name, content in _beside(store, {memory.path for memory in memories}, now=last_seq == reader.last_seq()):
             _add(archive, name, [content])
-        contents = Bodies(reader)
+        elsewhere = Bodies(reader)
         absent = []
-        for memory in memories:
-            body = contents.get(memory.content_sha256, memory.path)
+        for memory, content in zip(memories, outgoing.contents(memories), strict=True):
+            body = elsewhere.get(memory.content_sha256, memory.path) if content is None else content
             if isinstance(body, str):
                 absent.append(memory.path)
                 continue

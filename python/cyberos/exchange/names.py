@@ -15,8 +15,6 @@ from cyberos.core import paths
 from cyberos.errors import IoFailure
 
 _MARK_DIGITS: Final = 8
-# A working file is written beside its place first, as `.<name>.tmp`, and that has to fit too.
-_LONGEST: Final = paths.MAX_SEGMENT_BYTES - len("..tmp")
 
 Why = Literal["spelling", "collision"]
 
@@ -161,7 +159,7 @@ def _clean(segment: str) -> str:
 
 
 def _shortened(name: str, source: str) -> str:
-    return name if len(name.encode()) <= _LONGEST else _marked(name, source)
+    return name if len(name.encode()) <= paths.MAX_SEGMENT_BYTES else _marked(name, source)
 
 
 def _marked(name: str, source: str) -> str:
@@ -171,5 +169,5 @@ def _marked(name: str, source: str) -> str:
         stem, dot, suffix = name, "", ""
     digest = hashlib.sha256(source.encode()).hexdigest()
     ending = f"~{digest[:_MARK_DIGITS]}{dot}{suffix}"
-    kept = stem.encode()[: _LONGEST - len(ending)].decode(errors="ignore")
+    kept = stem.encode()[: paths.MAX_SEGMENT_BYTES - len(ending)].decode(errors="ignore")
     return kept + ending

@@ -58,7 +58,7 @@ def unpack(file: str, folder: str, progress: Progress) -> Unpacked:
     """
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         raise AlreadyExists(f"{folder} is not empty", path=folder, hint="choose a new folder")
-    temporary = f"{folder.rstrip('/')}.tmp-{os.getpid()}"
+    temporary = durable.beside(folder.rstrip("/"), f".tmp-{os.getpid()}")
     try:
         with open(file, "rb") as handle:
             members = _Checked(file, handle)

@@ -18,8 +18,9 @@ class Created(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """What became of a change: `seq` is the row that records it, null where there was nothing to change.
+    """What became of a change: `seq` is the row that records it.
 
+    It is null where there was nothing to change, or what was to be purged is purged already.
     `adopted` is the row that recorded an edit made by hand before the change; `erased` counts the stored copies of
     versions that a purge erased; `warnings` say what is not done yet though the row is durable.
     """
@@ -107,7 +108,7 @@ def _changed_of(path: str, receipt: Receipt) -> Changed:
         path=path,
         seq=receipt.seq,
         chain=receipt.chain,
-        body_hash=receipt.sha256,
+        body_hash=receipt.content_sha256,
         adopted=receipt.adopted,
         erased=receipt.erased,
         warnings=tuple(receipt.warnings),

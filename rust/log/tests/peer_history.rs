@@ -162,10 +162,10 @@ fn the_version_before_is_what_upstream_said_it_was() {
         for entry in chain.history(&query).unwrap().entries.iter().filter(|entry| entry.kind == "put") {
             let extra = Value::parse(&entry.extra).unwrap();
             if let Some(before) = extra.get("before_sha256").and_then(Value::as_str) {
-                let Older::Version { sha256, .. } = &entry.older else {
+                let Older::Version { content_sha256, .. } = &entry.older else {
                     panic!("row {}: {:?}", entry.seq, entry.older)
                 };
-                assert_eq!(sha256, before, "row {}", entry.seq);
+                assert_eq!(content_sha256, before, "row {}", entry.seq);
                 compared += 1;
             }
         }

@@ -54,7 +54,7 @@ impl PyEntry {
     /// SHA-256 of the memory's bytes in hexadecimal, where the row says it.
     #[getter]
     fn content_sha256(&self) -> Option<&str> {
-        self.0.body_sha256.as_deref()
+        self.0.content_sha256.as_deref()
     }
 
     /// Whether the row gives the memory new content.
@@ -67,7 +67,7 @@ impl PyEntry {
     #[getter]
     fn older(&self) -> Option<(&str, &str)> {
         match &self.0.older {
-            Older::Version { sha256, path } => Some((sha256, path)),
+            Older::Version { content_sha256, path } => Some((content_sha256, path)),
             Older::First | Older::NoContent => None,
         }
     }
@@ -95,8 +95,8 @@ pub struct PyVersion {
 }
 
 impl From<Version> for PyVersion {
-    fn from(Version { seq, ts_ns, path, sha256 }: Version) -> Self {
-        Self { seq, ts_ns, path, content_sha256: sha256 }
+    fn from(Version { seq, ts_ns, path, content_sha256 }: Version) -> Self {
+        Self { seq, ts_ns, path, content_sha256 }
     }
 }
 

@@ -127,8 +127,8 @@ impl From<surveys::Survey> for Survey {
             whole,
             memories: memories
                 .map(|(path, version)| {
-                    let stored = is_stored(&version.sha256);
-                    (path, version.seq, version.sha256, stored)
+                    let stored = is_stored(&version.content_sha256);
+                    (path, version.seq, version.content_sha256, stored)
                 })
                 .collect(),
             lagging: rows.lagging.into_iter().map(|(path, set)| (path, hex(set.into_iter().collect()))).collect(),

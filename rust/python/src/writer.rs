@@ -25,7 +25,7 @@ pub struct Receipt(Outcome);
 
 #[pymethods]
 impl Receipt {
-    /// The row that records it; `None` where there was nothing to change.
+    /// The row that records it; `None` where there was nothing to change, or what was to be purged is purged already.
     #[getter]
     fn seq(&self) -> Option<u64> {
         self.0.seq
@@ -39,8 +39,8 @@ impl Receipt {
 
     /// SHA-256 of the memory's content after it (for a deletion: before it), in hexadecimal.
     #[getter]
-    fn sha256(&self) -> Option<String> {
-        self.0.sha256.map(Digest::to_hex)
+    fn content_sha256(&self) -> Option<String> {
+        self.0.content_sha256.map(Digest::to_hex)
     }
 
     /// The row that recorded an edit made by hand before this request.

@@ -90,9 +90,9 @@ def test_an_offset_of_days_is_said_in_words(run):
 
 def test_an_empty_hash_expects_nothing(run, writer, tmp_path):
     (tmp_path / "text").write_text("two\n")
-    done = run("put", A, tmp_path / "text", "--if-hash", "")
+    done = run("put", A, tmp_path / "text", "--expected", "")
     assert (done.code, writer.head_seq()) == (2, 1)
-    assert done.err.startswith("error[bad_argument]: --if-hash needs a SHA-256")
+    assert done.err.startswith("error[bad_argument]: --expected needs a SHA-256")
     with pytest.raises(BadArgument):
         writer.put_if(A, "two\n", "")
 

@@ -117,10 +117,10 @@ def test_a_put_that_expected_something_else_says_what_it_met(run, writer, newest
     assert done.code == 5
     assert f"{A} was to be new, and is there with SHA-256 {sha256}\nhint: look at it with `cyberos get {A}" in done.err
     assert newest(A).endswith("expected no memory, found 2c8b08da…")
-    done = run("put", A, __file__, "--if-hash", "0" * 64)
+    done = run("put", A, __file__, "--expected", "0" * 64)
     assert f"{A} was to have SHA-256 {'0' * 64}, and has {sha256}\n" in done.err
     assert newest(A).endswith("expected 00000000…, found 2c8b08da…")
-    done = run("put", B, __file__, "--if-hash", sha256)
+    done = run("put", B, __file__, "--expected", sha256)
     assert f"{B} was to have SHA-256 {sha256}, and is not there\n" in done.err
     assert newest(B).endswith("expected 2c8b08da…, found no memory")
 
@@ -163,3 +163,29 @@ def test_a_change_that_is_recorded_is_no_error_whatever_the_index_does(run, writ
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("[   603] ")
     assert "\nwarning: the next write has some tidying to do: cannot " in done.out
+
+
+def test_purging_what_is_purged_says_so_and_writes_no_row(run, writer):
+    writer.put(A, "one\n")
+    purge = ("delete", A, "--mode", "purge", "--reason", "asked", "--yes")
+    assert run(*purge).out == f"[     2] purged {A}, 1 stored version erased\n"
+    assert run(*purge) == (0, f"{A} is purged already: nothing to do\n", "")
+    again = json.loads(run(*purge, "--json").out)
+    assert (again["seq"], again["erased"]) == (None, 0)
+    assert len(run("history", A).out.splitlines()) == 2
+
+
+def test_what_is_asked_of_the_log_is_answered_with_a_file_in_place_of_the_indexes(run, writer):
+    writer.put(A, "one two\n")
+    writer.close()
+    shutil.rmtree(writer.store_path / "index", ignore_errors=True)
+    asked = [("history", A), ("blame", A), ("show", f"{A}@1"), ("verify",), ("list",)]
+    before = [run(*command) for command in asked]
+    (writer.store_path / "index").write_text("")
+    assert [run(*command) for command in asked] == before
+    assert before[0].code == 0
+    assert run("put", B, __file__).code == 0
+    found = run("doctor")
+    assert (found.code, "this is no folder" in found.out) == (1, True)
+    assert run("doctor", "--repair").code == 0
+    assert run("doctor").code == 0

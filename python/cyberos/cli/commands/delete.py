@@ -43,4 +43,4 @@ def delete(
             raise BadArgument("a purge needs a reason: it stays in the log", argument="--reason", hint="--reason TEXT")
         output.confirm(f"Erase every version of {output.printable(path)}? This cannot be undone", assumed=yes)
     changed = memories.delete(store, path, mode, reason, actor=actor, session_id=session_id)
-    changes.tell(settings, store, changed, "purged" if mode == "purge" else "deleted")
+    changes.tell(settings, store, changed, changes.PURGED if mode == "purge" else "deleted")

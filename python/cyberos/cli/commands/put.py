@@ -15,7 +15,7 @@ from cyberos.operations import memories
 @click.argument("path")
 @click.argument("file", required=False, default="-")
 @click.option("--meta", "meta", multiple=True, metavar="K=V", help="Set a field of frontmatter; V is a YAML scalar")
-@click.option("--if-hash", metavar="SHA256", help="Only where the memory has this content")
+@click.option("--expected", metavar="SHA256", help="Only where the memory has this content")
 @click.option("--if-absent", is_flag=True, help="Only where there is no such memory")
 @click.option("--session-id", metavar="ID", help="Note the session that the change was made in")
 @pass_settings
@@ -24,7 +24,7 @@ def put(
     path: str,
     file: str,
     meta: tuple[str, ...],
-    if_hash: str | None,
+    expected: str | None,
     if_absent: bool,  # noqa: FBT001, it is the option's value
     session_id: str | None,
 ) -> None:
@@ -33,15 +33,15 @@ def put(
     The content is that of FILE, or standard input. Fields given with --meta win over those that it brings along.
     """
     store, actor = settings.store(), settings.actor()
-    if if_hash is not None and if_absent:
-        raise BadArgument("--if-hash and --if-absent exclude each other", argument="--if-absent")
-    if if_hash == "":
+    if expected is not None and if_absent:
+        raise BadArgument("--expected and --if-absent exclude each other", argument="--if-absent")
+    if expected == "":
         hint = "--if-absent is for where there is no such memory"
-        raise BadArgument("--if-hash needs a SHA-256", argument="--if-hash", hint=hint)
+        raise BadArgument("--expected needs a SHA-256", argument="--expected", hint=hint)
     content = _read(file)
     fields = changes.parse_meta(meta)
-    if if_hash is not None or if_absent:
-        changed = memories.put_if(store, path, content, if_hash, fields, actor=actor, session_id=session_id)
+    if expected is not None or if_absent:
+        changed = memories.put_if(store, path, content, expected, fields, actor=actor, session_id=session_id)
     else:
         changed = memories.put(store, path, content, fields, actor=actor, session_id=session_id)
     changes.tell(settings, store, changed, "put")

@@ -38,7 +38,7 @@ pub enum Older {
     /// The version written by an older row.
     Version {
         /// SHA-256 of its bytes in hexadecimal.
-        sha256: String,
+        content_sha256: String,
         /// Its name.
         path: String,
     },
@@ -62,7 +62,7 @@ pub struct Entry {
     /// What the row does to that name.
     pub touch: Touch,
     /// SHA-256 of the memory's bytes in hexadecimal; `None` where the row has none.
-    pub body_sha256: Option<String>,
+    pub content_sha256: Option<String>,
     /// `extra` as canonical JSON.
     pub extra: Vec<u8>,
     /// What the entry's version is compared with.
@@ -211,14 +211,14 @@ fn older_version(step: &Step<'_>) -> Option<Older> {
         // A legacy move names no content: the version is an older row's.
         Touch::Write | Touch::MoveTo if sha256.is_empty() => None,
         Touch::Write | Touch::MoveTo => {
-            Some(Older::Version { sha256: sha256.into_owned(), path: step.name.to_owned() })
+            Some(Older::Version { content_sha256: sha256.into_owned(), path: step.name.to_owned() })
         }
     }
 }
 
 fn before_of(entry: &Entry) -> Option<Older> {
     let before = Value::parse(&entry.extra).ok()?.get("before_sha256")?.as_str()?.to_owned();
-    Some(Older::Version { sha256: before, path: entry.name.clone() })
+    Some(Older::Version { content_sha256: before, path: entry.name.clone() })
 }
 
 fn entry_of(seq: u64, row: &Row<'_>, touch: Touch, name: &str) -> Entry {
@@ -231,7 +231,7 @@ fn entry_of(seq: u64, row: &Row<'_>, touch: Touch, name: &str) -> Entry {
         path: row.path().into_owned(),
         name: name.to_owned(),
         touch,
-        body_sha256: (!sha256.is_empty()).then(|| sha256.into_owned()),
+        content_sha256: (!sha256.is_empty()).then(|| sha256.into_owned()),
         extra: row.extra().to_vec(),
         older: Older::NoContent,
     }

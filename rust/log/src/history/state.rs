@@ -32,7 +32,7 @@ pub struct Version {
     /// Its name then.
     pub path: String,
     /// SHA-256 of its bytes in hexadecimal; empty where no row says.
-    pub sha256: String,
+    pub content_sha256: String,
 }
 
 impl Chain {
@@ -82,7 +82,7 @@ impl Chain {
                     return Ok(Next::ContentOnly);
                 }
                 if matches!(step.touch, Touch::Write | Touch::MoveTo) {
-                    version.sha256 = sha256.into_owned();
+                    version.content_sha256 = sha256.into_owned();
                 }
                 return Ok(Next::Stop);
             }
@@ -94,8 +94,8 @@ impl Chain {
                 Touch::Delete | Touch::MoveFrom => Ok(Next::Stop),
                 Touch::Write | Touch::MoveTo => {
                     let carried = sha256.is_empty() && step.touch == Touch::MoveTo;
-                    let (path, sha256) = (step.name.to_owned(), sha256.into_owned());
-                    version = Some(Version { seq: step.seq, ts_ns: step.row.ts_ns(), path, sha256 });
+                    let (path, content_sha256) = (step.name.to_owned(), sha256.into_owned());
+                    version = Some(Version { seq: step.seq, ts_ns: step.row.ts_ns(), path, content_sha256 });
                     Ok(if carried { Next::ContentOnly } else { Next::Stop })
                 }
             }
@@ -134,15 +134,16 @@ impl Chain {
 pub(crate) fn apply(memories: &mut BTreeMap<String, Version>, seq: u64, row: &Row<'_>) {
     let mut carried = None;
     if let Some((source, _)) = row.move_ends() {
-        carried = memories.remove(source.as_ref()).map(|version| version.sha256);
+        carried = memories.remove(source.as_ref()).map(|version| version.content_sha256);
     }
     for (path, touch) in row.touches() {
         match touch {
             Touch::Write | Touch::MoveTo => {
                 let named = row.content_sha256();
-                let sha256 = if named.is_empty() { carried.clone().unwrap_or_default() } else { named.into_owned() };
+                let content_sha256 =
+                    if named.is_empty() { carried.clone().unwrap_or_default() } else { named.into_owned() };
                 let path = path.into_owned();
-                memories.insert(path.clone(), Version { seq, ts_ns: row.ts_ns(), path, sha256 });
+                memories.insert(path.clone(), Version { seq, ts_ns: row.ts_ns(), path, content_sha256 });
             }
             Touch::Delete | Touch::MoveFrom => drop(memories.remove(path.as_ref())),
             Touch::Annotation => {}

@@ -70,6 +70,8 @@ pub(super) struct Catalog {
     last: Option<Last>,
     /// The index folder holds runs that are not of these packs.
     stale: bool,
+    /// Where the body is that was found last.
+    found: Option<Position>,
     buffer: Vec<u8>,
 }
 
@@ -88,6 +90,7 @@ impl Catalog {
             end: End::START,
             last: None,
             stale: false,
+            found: None,
             buffer: Vec::new(),
         };
         catalog.trust_index()?;
@@ -260,12 +263,21 @@ impl Catalog {
     pub(super) fn search(&mut self, sha: &Digest, met: &mut Met) -> Result<Option<Vec<u8>>> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut found = None;
+        let mut place = None;
         let searched = self.visit(sha, |packs, at| {
             found = body_at(packs, at, sha, &mut buffer, met)?;
+            place = Some(at);
             Ok(found.is_some())
         });
         self.buffer = buffer;
+        self.found = place.filter(|_| found.is_some());
         searched.map(|()| found)
+    }
+
+    /// Where the body is that was found last, and what lies behind it.
+    pub(super) fn found(&mut self) -> Result<Option<(Position, End)>> {
+        let Some(at) = self.found.take() else { return Ok(None) };
+        Ok(self.packs.fixed(at)?.map(|fixed| (at, End::behind(at, &fixed))))
     }
 
     /// Looks for a body in every frame from `from` on.

@@ -7,6 +7,7 @@
 mod bodies;
 mod catalog;
 mod codec;
+mod in_order;
 mod packs;
 mod purge;
 mod reader;
@@ -20,6 +21,7 @@ mod writer;
 pub use bodies::{Bodies, Stored};
 pub(crate) use codec::encode_plain;
 pub use codec::{Compressed, MAX_BODY, compress};
+pub use in_order::InOrder;
 pub use purge::PurgeReport;
 pub use reader::BodyReader;
 pub use writer::{BodyWriter, PACK_LIMIT};

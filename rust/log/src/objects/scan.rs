@@ -141,6 +141,12 @@ impl Scan {
         Ok(Some(tail))
     }
 
+    /// Returns the payload of a frame that was just passed.
+    pub(super) fn payload(&mut self, frame: &Frame) -> Result<&[u8]> {
+        let bytes = self.window.get(frame.at.offset, frame.fixed.header.frame_len())?;
+        Ok(bytes.get(HEADER..).unwrap_or_default())
+    }
+
     fn pass(&mut self, fixed: Fixed, state: State) -> Item {
         let frame = Frame { at: self.at, fixed, state };
         self.at.offset = frame.end();

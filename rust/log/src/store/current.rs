@@ -47,7 +47,7 @@ impl Core {
         }
         self.chain.refresh()?;
         let version = self.chain.version_at(path, At::Now, false)?;
-        let version = version.map(|v| Held { sha: Digest::from_hex(v.sha256.as_bytes()) });
+        let version = version.map(|v| Held { sha: Digest::from_hex(v.content_sha256.as_bytes()) });
         Ok(Current { version, disk: None })
     }
 

@@ -78,7 +78,7 @@ impl Core {
             // Also for a put that expected something else: a retry whose content is already in place has succeeded.
             self.ensure_file(plan, &path, &current, body.sha, bytes)?;
             plan.overlay.insert(path, current);
-            return Ok(Outcome { sha256: held, adopted, ..Outcome::default() });
+            return Ok(Outcome { content_sha256: held, adopted, ..Outcome::default() });
         }
         let as_expected = match expected {
             None => true,
@@ -102,7 +102,7 @@ impl Core {
         Ok(Outcome {
             seq: Some(staged.seq),
             chain: Some(staged.chain),
-            sha256: Some(body.sha),
+            content_sha256: Some(body.sha),
             adopted,
             ..Outcome::default()
         })
@@ -134,7 +134,7 @@ impl Core {
         Ok(Outcome {
             seq: Some(staged.seq),
             chain: Some(staged.chain),
-            sha256: held.sha,
+            content_sha256: held.sha,
             adopted,
             ..Outcome::default()
         })
@@ -163,6 +163,9 @@ impl Core {
             bodies.extend(current.version.and_then(|held| held.sha));
             bodies.sort_unstable();
             bodies.dedup();
+            if current.version.is_none() && self.is_purged(&path, &bodies)? {
+                return Ok(Outcome { content_sha256: sha, ..Outcome::default() });
+            }
             let shared_with = self.sharing(&path, &bodies)?;
             if !shared_with.is_empty() {
                 return Err(LogError::Shared { path, shared_with }.into());
@@ -183,7 +186,13 @@ impl Core {
         plan.erase.append(&mut erase);
         plan.overlay.insert(path.clone(), Current::default());
         plan.actions.push(Action::Remove { path });
-        Ok(Outcome { seq: Some(staged.seq), chain: Some(staged.chain), sha256: sha, adopted, ..Outcome::default() })
+        Ok(Outcome {
+            seq: Some(staged.seq),
+            chain: Some(staged.chain),
+            content_sha256: sha,
+            adopted,
+            ..Outcome::default()
+        })
     }
 
     /// What a path will hold once the plan so far is carried out.

@@ -6,6 +6,8 @@ use std::ops::ControlFlow;
 use super::writer::Core;
 use crate::error::Result;
 use crate::hash::Digest;
+use crate::history::Next;
+use crate::json::Value;
 use crate::log::Event;
 use crate::objects::Body;
 use crate::row::{Row, Touch};
@@ -17,6 +19,32 @@ impl Core {
         self.chain.lineage(path, u64::MAX)
     }
 
+    /// Whether nothing has happened to `path` since a purge that left nothing of `bodies`, its versions, but what is others'.
+    pub(super) fn is_purged(&mut self, path: &str, bodies: &[Digest]) -> Result<bool> {
+        let mut purged = false;
+        self.chain.walk(path, true, u64::MAX, &mut |step| {
+            if step.touch == Touch::Annotation {
+                return Ok(Next::ContentOnly);
+            }
+            let extra = Value::parse(step.row.extra()).ok();
+            let mode = extra.as_ref().and_then(|extra| extra.get("mode")?.as_str());
+            purged = step.touch == Touch::Delete && mode == Some("purge");
+            Ok(Next::Stop)
+        })?;
+        if !purged {
+            return Ok(false);
+        }
+        let stored = self.stored(bodies);
+        let held = if stored.is_empty() { BTreeMap::new() } else { self.holders(&stored)? };
+        Ok(stored.iter().all(|sha| held.values().any(|versions| versions.contains(sha))))
+    }
+
+    fn stored(&mut self, bodies: &[Digest]) -> Vec<Digest> {
+        let mut stored = bodies.to_vec();
+        stored.retain(|sha| matches!(self.read_body(sha), Ok(Body::Found(_))));
+        stored
+    }
+
     /// Carries out again the purge of `path` that row `seq` tells of. `rewritten` has versions that were written since, each
     /// with the last row that did: those are others' by now, and stay.
     pub(super) fn purge_again(&mut self, path: &str, seq: u64, rewritten: &BTreeMap<Digest, u64>) -> Result<()> {
@@ -25,8 +53,7 @@ impl Core {
         bodies.sort_unstable();
         bodies.dedup();
         // Where the purge was finished nothing is stored any more, and nobody needs to be asked.
-        let mut stored = bodies.clone();
-        stored.retain(|sha| matches!(self.read_body(sha), Ok(Body::Found(_))));
+        let stored = self.stored(&bodies);
         if !stored.is_empty() {
             // A program that purges without asking whose else they are may have written the row.
             let held: BTreeSet<Digest> = self.holders(&stored)?.into_values().flatten().collect();

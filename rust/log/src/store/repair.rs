@@ -80,7 +80,7 @@ impl Repair {
             check_folders(self.medium.as_ref(), &self.root, path)?;
             let file = self.root.join(path);
             let version = chain.version_at(path, At::Now, false)?;
-            let sha = version.and_then(|version| Digest::from_hex(version.sha256.as_bytes()));
+            let sha = version.and_then(|version| Digest::from_hex(version.content_sha256.as_bytes()));
             let taken = self.medium.stat(&file).map_err(LogError::io("inspect", &file))?.is_some();
             let Some(sha) = sha.filter(|_| !taken) else { continue };
             if let Body::Found(body) = bodies.get(&sha)? {
@@ -104,10 +104,16 @@ impl Repair {
         Ok(())
     }
 
-    /// Removes an index, `history` or `objects`, whatever state it is in.
+    /// Removes an index, `history`, `objects` or `tree`, whatever state it is in, and a file that lies where its folder should.
     pub fn drop_index(&self, name: &str) -> Result<()> {
         let _guard = self.locked()?;
         let folder = self.root.join("index").join(name);
+        for place in [self.root.join("index"), folder.clone()] {
+            let stat = self.medium.stat(&place).map_err(LogError::io("inspect", &place))?;
+            if stat.is_some_and(|stat| !stat.is_dir && !stat.is_symlink) {
+                return self.medium.remove(&place).map_err(LogError::io("remove", &place));
+            }
+        }
         for file in self.medium.list(&folder).map_err(LogError::io("list", &folder))? {
             let file = folder.join(file);
             self.medium.remove(&file).map_err(LogError::io("remove", &file))?;

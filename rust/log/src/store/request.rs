@@ -80,12 +80,12 @@ pub enum DeleteMode {
 /// What became of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The row that records it; `None` where there was nothing to change.
+    /// The row that records it; `None` where there was nothing to change, or what was to be purged is purged already.
     pub seq: Option<u64>,
     /// That row's chain value.
     pub chain: Option<Digest>,
     /// SHA-256 of the memory's content after it (for a deletion: before it).
-    pub sha256: Option<Digest>,
+    pub content_sha256: Option<Digest>,
     /// The row that recorded an edit made by hand before this request.
     pub adopted: Option<u64>,
     /// Stored copies of versions that a purge erased.

@@ -15,6 +15,9 @@ use crate::objects::Body;
 /// From this many files on, two threads write them.
 const PARALLEL_FROM: usize = 64;
 
+/// Digits of the name's SHA-256 in the name of a temporary file.
+const TEMPORARY_DIGITS: usize = 16;
+
 /// One change of working files.
 #[derive(Debug)]
 pub(super) enum Action {
@@ -46,10 +49,11 @@ pub(super) struct View {
     pub put_off: HashSet<String>,
 }
 
-/// Where a working file's next content is written before it gets the file's name.
+/// Where a working file's next content is written before it gets the file's name: as long for any name, and another for each.
 pub(super) fn temporary_of(path: &Path) -> PathBuf {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    path.with_file_name(format!(".{name}.tmp"))
+    let name = path.file_name().unwrap_or_default();
+    let digest = Digest::of(&[name.as_encoded_bytes()]).to_hex();
+    path.with_file_name(format!(".{}.tmp", digest.get(..TEMPORARY_DIGITS).unwrap_or_default()))
 }
 
 /// Writes `body` to `path` through a temporary file beside it. Not synced.

@@ -80,7 +80,8 @@ impl BodyState {
     /// and a memory that lives keeps what it holds.
     fn outlived(&self, rows: &Rows, sha: &Digest, seq: u64) -> bool {
         let again = rows.written.get(sha).is_some_and(|written| written.last_seq > seq);
-        let lives = || rows.memories.values().any(|version| Digest::from_hex(version.sha256.as_bytes()) == Some(*sha));
+        let lives =
+            || rows.memories.values().any(|version| Digest::from_hex(version.content_sha256.as_bytes()) == Some(*sha));
         self.stored.get(sha) == Some(&true) && !again && !lives()
     }
 

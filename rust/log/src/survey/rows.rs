@@ -99,7 +99,8 @@ impl Rows {
     /// Notes what the working files that a row changes may hold while it is not applied.
     fn lag(&mut self, row: &Row<'_>, sha: Option<Digest>) {
         for (path, _) in row.touches().filter(|(path, touch)| *touch != Touch::Annotation && is_memory(path)) {
-            let before = self.memories.get(path.as_ref()).and_then(|held| Digest::from_hex(held.sha256.as_bytes()));
+            let before =
+                self.memories.get(path.as_ref()).and_then(|held| Digest::from_hex(held.content_sha256.as_bytes()));
             let versions = self.lagging.entry(path.into_owned()).or_default();
             versions.extend(before.into_iter().chain(sha));
         }

@@ -1,5 +1,6 @@
 //! The file of roots of complete subtrees.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{LogError, Result};
@@ -25,7 +26,7 @@ impl Nodes {
         let path = dir.join(NAME);
         let file = match medium.open(&path, Open::Read) {
             Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
             Err(error) => return Err(LogError::io("open", path)(error)),
         };
         let mut head = [0; tree::MAGIC.len()];

@@ -67,7 +67,7 @@ fn by_the_chain(chain: &Chain, bodies: &BodyReader) -> BTreeMap<String, String> 
         Body::Found(bytes) => String::from_utf8(bytes).unwrap(),
         other => panic!("the body of a living memory is {other:?}"),
     };
-    memories.into_iter().map(|(path, version)| (path, read(&version.sha256))).collect()
+    memories.into_iter().map(|(path, version)| (path, read(&version.content_sha256))).collect()
 }
 
 fn files_below(medium: &dyn Medium, dir: &Path) -> Vec<PathBuf> {

@@ -48,7 +48,7 @@ fn put_move_and_delete_write_rows_and_files() {
     assert_verifies(root, 4);
     let chain = Chain::open(&(Arc::new(Os) as SharedMedium), root).unwrap();
     let then = chain.version_at("memories/sub/b.md", At::Seq(1), true).unwrap().unwrap();
-    assert_eq!((then.path.as_str(), then.sha256), ("memories/a.md", sha("one\n").to_hex()));
+    assert_eq!((then.path.as_str(), then.content_sha256), ("memories/a.md", sha("one\n").to_hex()));
     assert_eq!(chain.version_at("memories/sub/b.md", At::Now, true).unwrap(), None);
 }
 
@@ -63,7 +63,7 @@ fn a_hand_edit_is_recorded_before_anything_overwrites_it() {
     assert_eq!((outcome.adopted, outcome.seq), (Some(2), Some(3)));
     std::fs::write(root.join("memories/a.md"), "again\n").unwrap();
     let outcome = ok(&writer, delete("memories/a.md", DeleteMode::Tombstone, ""));
-    assert_eq!((outcome.adopted, outcome.sha256), (Some(4), Some(sha("again\n"))));
+    assert_eq!((outcome.adopted, outcome.content_sha256), (Some(4), Some(sha("again\n"))));
     std::fs::write(root.join("memories/new.md"), "unseen\n").unwrap();
     ok(&writer, put("memories/b.md", "b\n"));
     let onto = writer.submit(rename("memories/b.md", "memories/new.md"));
@@ -132,7 +132,7 @@ fn a_purge_erases_every_version_and_refuses_shared_ones() {
     let chain = Chain::open(&(Arc::new(Os) as SharedMedium), root).unwrap();
     let bodies = BodyReader::open(Arc::new(Os), root.join("audit/objects"), root.join("index/objects")).unwrap();
     for entry in chain.history(&all()).unwrap().entries {
-        let sha = Digest::from_hex(entry.body_sha256.unwrap().as_bytes()).unwrap();
+        let sha = Digest::from_hex(entry.content_sha256.unwrap().as_bytes()).unwrap();
         assert!(matches!(bodies.get(&sha).unwrap(), Body::Found(_)), "a refused purge erases nothing");
     }
     ok(&writer, delete("memories/other.md", DeleteMode::Tombstone, ""));

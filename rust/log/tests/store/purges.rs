@@ -100,3 +100,27 @@ fn a_repair_erases_what_is_still_to_be_erased_and_nothing_that_was_written_since
     assert_eq!(stored(root, "x\n"), Body::Found(b"x\n".to_vec()));
     assert_eq!(stored(root, "y\n"), Body::Purged);
 }
+
+#[test]
+fn what_is_purged_already_is_not_purged_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let (a, b, c) = ("memories/a.md", "memories/b.md", "memories/c.md");
+    let writer = on_disk(root);
+    submit(&writer, [put(a, "x\n"), put(a, "y\n"), purge(a), put(b, "x\n")]);
+    for _ in 0..2 {
+        let again = writer.submit(purge(a)).unwrap();
+        assert_eq!(
+            (again.seq, again.erased, again.content_sha256),
+            (None, 0, Some(sha("y\n"))),
+            "b has one of its versions"
+        );
+    }
+    assert_eq!(writer.last_seq(), 4);
+    assert_eq!(stored(root, "x\n"), Body::Found(b"x\n".to_vec()));
+    assert!(writer.submit(purge(c)).is_err(), "there was never such a memory");
+    // What came since is another thing.
+    submit(&writer, [delete(b, DeleteMode::Tombstone, ""), put(a, "z\n"), delete(a, DeleteMode::Tombstone, "")]);
+    assert_eq!(writer.submit(purge(a)).unwrap().seq, Some(8));
+    assert_eq!(stored(root, "z\n"), Body::Purged);
+}

@@ -172,3 +172,15 @@ fn another_writer_takes_no_file_that_is_put_off_for_an_edit_by_hand() {
     let wanted = [("memories/a.md", "four\n"), ("memories/gone.md", "back\n")];
     assert_eq!(files(dir.path()), wanted.map(|(path, body)| (path.to_owned(), body.to_owned())).into());
 }
+
+#[test]
+fn a_name_may_be_as_long_as_the_file_system_has_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let writer = on_disk(root);
+    let long = |letter: &str| format!("memories/{}.md", letter.repeat(252));
+    submit(&writer, vec![put(&long("a"), "1\n"), put(&long("b"), "2\n")]);
+    submit(&writer, vec![put(&long("a"), "3\n"), rename(&long("b"), &long("c"))]);
+    writer.close().unwrap();
+    assert_eq!(files(root), BTreeMap::from([(long("a"), "3\n".to_owned()), (long("c"), "2\n".to_owned())]));
+}

@@ -2,6 +2,7 @@
 
 mod crash;
 mod damage;
+mod in_order;
 mod index;
 mod properties;
 mod purge;
