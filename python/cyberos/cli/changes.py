@@ -29,7 +29,7 @@ def parse_meta(pairs: tuple[str, ...]) -> dict[str, Any]:
 def tell(settings: Settings, store: str, changed: Changed, verb: str) -> None:
     """Writes what became of a change; then the log's head is signed, where that is due."""
     output.emit(changed, describe(verb), as_json=settings.json)
-    keys.sign_if_due(store)
+    keys.signer(store).sign_if_due()
 
 
 def describe(verb: str) -> Callable[[Changed], Iterator[str]]:

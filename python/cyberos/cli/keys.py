@@ -1,7 +1,7 @@
 """The user's keys on the command line."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +9,9 @@ from cyberos.cli import output
 from cyberos.cli.settings import Settings
 from cyberos.crypto import keys
 from cyberos.errors import StoreNotFound
+
+if TYPE_CHECKING:
+    from cyberos.operations.automatic import Signer
 
 
 def held() -> keys.Keys:
@@ -35,11 +38,11 @@ def store_if_any(settings: Settings) -> str | None:
         return None
 
 
-def sign_if_due(store: str) -> None:
-    """Signs the head of a store's log where its settings, or a segment that was sealed, ask for that."""
-    from cyberos.operations import automatic
+def signer(store: str) -> "Signer":
+    """Returns what signs heads of a store's log without being asked; it warns where that fails."""
+    from cyberos.operations.automatic import Signer
 
-    output.write_warnings(automatic.sign_if_due(store, held(), signing_key(None)))
+    return Signer(store, held(), signing_key(None), tell=lambda warning: output.write_warnings([warning]))
 
 
 sign_with = click.option("--sign-with", metavar="KEY", help="Sign with this key [CYBEROS_KEY; else file:default]")

@@ -6,7 +6,7 @@ durable. Any number of threads may share a writer, and other processes may write
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -38,15 +38,19 @@ class Writer:
         actor: str = _DEFAULT_ACTOR,
         patience: float = 10.0,
         puts_files_off: bool = False,
+        signer: Callable[[int], object] | None = None,
     ) -> None:
         """Opens it; raises `StoreNotFound`, `UnsupportedStore`, `StoreReadOnly`, `StoreLocked` or `CorruptLog`.
 
         With `puts_files_off` working files are written only by `write_files` and `close`, once each however often
         they change: for imports. Rows and bodies are durable as ever; after a crash the next writer writes the files.
+
+        `signer` is called after each commit, once its rows are durable, with the number of the last row, to sign the
+        log's head where that is due: a `cyberos.operations.automatic.Signer`. It must not raise.
         """
         self.store_path = Path(store_path)
         self.actor = actor
-        self._patience, self._imports = patience, puts_files_off
+        self._patience, self._imports, self._signer = patience, puts_files_off, signer
         if not layout.is_store(os.fspath(self.store_path)):
             raise StoreNotFound(f"no store at {self.store_path}", store=os.fspath(self.store_path))
         _native.check_format(self.store_path)  # the settings of a newer one need not make sense
@@ -173,12 +177,16 @@ class Writer:
             when = times[place] if times else clock.now_ns()
             extra = {**shared, **change.extra} if change.extra else shared
             requests.append((change.kind, who, when, extra, *change.arguments()))
-        if not any(isinstance(change, Delete) and change.mode == "purge" for change in changes):
-            return self._native.submit(requests)
-        from cyberos.core.search import keeping
+        if any(isinstance(change, Delete) and change.mode == "purge" for change in changes):
+            from cyberos.core.search import keeping
 
-        with keeping.forgetting(self.store_path, self._patience):
-            return self._native.submit(requests)
+            with keeping.forgetting(self.store_path, self._patience):
+                receipts = self._native.submit(requests)
+        else:
+            receipts = self._native.submit(requests)
+        if self._signer is not None and any(receipt.seq for receipt in receipts):
+            self._signer(self._native.last_seq())
+        return receipts
 
     def head_seq(self) -> int:
         """Returns the number of the last row; 0 for an empty log."""

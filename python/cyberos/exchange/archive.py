@@ -4,8 +4,8 @@ Members, in this order: `export.json`, `manifest.json`, `AGENTS.md`, `audit/curr
 `audit/objects/001.pack` (each version once, uncompressed; not where it is exported without bodies), what lies in
 `audit/checkpoints/` and covers no later row, the access lists, and the working files as of the last row, before them
 the sidecars where that is now. Nothing is compressed, every time
-is that of 1980, every file is its owner's: the same rows give the same bytes on every run and machine. There are no
-keys, no transcripts, and nothing that can be made anew.
+is that of 1980, every file is its owner's: the same rows, signed heads and files beside memories give the same bytes on
+every run and machine. There are no keys, no transcripts, and nothing that can be made anew.
 """
 
 import json
@@ -45,8 +45,7 @@ class Packed(NamedTuple):
 
 def write(store: str, file: str, last_seq: int, *, bodies: bool, progress: Progress) -> Packed:
     """Writes an archive of the rows up to `last_seq`, all or nothing; raises `AlreadyExists`."""
-    if os.path.lexists(file):
-        raise AlreadyExists(f"{file} is there already", path=file, hint="remove it, or choose another name")
+    check_new(file)
     temporary = durable.beside(file, f".tmp-{os.getpid()}")
     try:
         with open(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w+b") as handle:
@@ -63,6 +62,12 @@ def write(store: str, file: str, last_seq: int, *, bodies: bool, progress: Progr
         with suppress(FileNotFoundError):
             os.unlink(temporary)
     return packed
+
+
+def check_new(file: str) -> None:
+    """Raises `AlreadyExists` where the file is there."""
+    if os.path.lexists(file):
+        raise AlreadyExists(f"{file} is there already", path=file, hint="remove it, or choose another name")
 
 
 def member(name: str) -> zipfile.ZipInfo:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from cyberos import clock
 from cyberos.core.reader import AuditChainReader
 from cyberos.exchange import archive, unpacking
+from cyberos.operations.automatic import Signer
+from cyberos.operations.checkpoints import Head
 
 Progress = Callable[[int, int | None], None]
 
@@ -14,7 +16,8 @@ Progress = Callable[[int, int | None], None]
 class Exported(NamedTuple):
     """What is in an archive: all up to row `rows`, whose chain is `chain`.
 
-    `missing` of the `versions` are purged or were never kept. `absent` are memories whose content is not there.
+    `missing` of the `versions` are purged or were never kept. `absent` are memories whose content is not there. `head`
+    is the signed head of these rows, null where there was no key to sign with.
     """
 
     file: str
@@ -27,6 +30,7 @@ class Exported(NamedTuple):
     checkpoints: int
     bytes: int
     with_bodies: bool
+    head: Head | None = None
 
 
 class ImportedZip(NamedTuple):
@@ -47,17 +51,22 @@ def export(
     *,
     at: clock.At | None = None,
     bodies: bool = True,
+    signer: Signer | None = None,
     progress: Progress = lambda _done, _total: None,
 ) -> Exported:
     """Writes an archive of the store as it was at a point in the past (`None`: now).
 
+    The `signer` first signs the head of what goes out; with the other signed heads of the store it goes along.
     `progress` is called with how many bytes are written.
     """
     reader = AuditChainReader(store)
     seq, ts_ns = reader.moment(at)
     last = seq if seq is not None else reader.last_seq() if ts_ns is None else reader.native.last_row(ts_ns)
     full = os.path.abspath(file)
-    return Exported(full, *archive.write(store, full, last, bodies=bodies, progress=progress), with_bodies=bodies)
+    archive.check_new(full)
+    head = signer.sign(last) if signer is not None and last else None
+    packed = archive.write(store, full, last, bodies=bodies, progress=progress)
+    return Exported(full, *packed, with_bodies=bodies, head=head)
 
 
 def import_zip(file: str, folder: str, *, progress: Progress = lambda _done, _total: None) -> ImportedZip:

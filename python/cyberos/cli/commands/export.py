@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from cyberos.cli import output, versions
+from cyberos.cli import keys, output, versions
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.operations import exporting
@@ -18,13 +18,17 @@ from cyberos.operations import exporting
 def export(settings: Settings, file: str, at: str | None, no_bodies: bool) -> None:  # noqa: FBT001
     """Write the store into a zip that verifies by itself.
 
-    It holds the log, the versions, the memories as files and the store's settings, and no keys and no transcripts. The
-    same rows give the same bytes on every machine. `cyberos import zip` makes a store of it.
+    It holds the log, the versions, the memories as files and the store's settings, and no keys and no transcripts.
+    Where you have a key to sign with, the head of what goes out is signed first, and goes along with those that were
+    signed before. The same rows and signed heads give the same bytes on every machine. `cyberos import zip` makes a
+    store of it.
     """
     store = settings.store()
     moment = versions.moment(at) if at is not None else None
     with output.Progress("exporting", "bytes") as progress:
-        done = exporting.export(store, file, at=moment, bodies=not no_bodies, progress=progress)
+        done = exporting.export(
+            store, file, at=moment, bodies=not no_bodies, signer=keys.signer(store), progress=progress
+        )
     output.emit(done, _human, as_json=settings.json)
 
 
@@ -37,3 +41,5 @@ def _human(done: exporting.Exported) -> Iterator[str]:
     )
     if done.chain:
         yield f"last row {done.rows}, chain {done.chain}"
+    if done.head:
+        yield output.printable(f"signed by {' '.join(done.head.signers)}")

@@ -60,7 +60,7 @@ def git(settings: Settings, repository: str, glob: str, into: str | None, dry_ru
         )
     output.emit(done, _git_lines, as_json=settings.json)
     if not dry_run:
-        keys.sign_if_due(store)
+        keys.signer(store).sign_if_due()
 
 
 @click.command("dir", cls=Command)
@@ -82,7 +82,7 @@ def dir_(settings: Settings, folder: str, glob: str, into: str | None, dry_run: 
         )
     output.emit(done, _dir_lines, as_json=settings.json)
     if not dry_run:
-        keys.sign_if_due(store)
+        keys.signer(store).sign_if_due()
 
 
 @click.command("zip", cls=Command)
