@@ -135,3 +135,17 @@ def by_git(folder, glob):
         ["git", "ls-files", "-z", "--", f":(top,glob){glob}"], cwd=folder, capture_output=True, check=True
     ).stdout
     return {os.fsdecode(path) for path in said.split(b"\0") if path}
+
+
+def test_fields_that_lie_beside_a_file_are_told_since_no_row_could_tell_of_them(store, tmp_path, import_dir):
+    folder = tmp_path / "upstream"
+    folder.mkdir()
+    for name in ("a.md", "a.meta.json", "b.md", "c.meta.json"):
+        (folder / name).write_text("{}")
+    done = import_dir(folder)
+    assert [(item.source, item.why.partition(",")[0]) for item in done.skipped] == [
+        ("a.meta.json", "it holds fields of memories/d/a.md")
+    ]
+    again = import_dir(folder, glob="**/*", dry_run=True)
+    assert [item.source for item in again.skipped] == ["a.meta.json", "c.meta.json"]
+    assert (done.puts, done.files, again.unchanged, again.files) == (2, 2, 2, 4)

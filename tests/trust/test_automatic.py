@@ -101,7 +101,7 @@ def test_a_rollback_is_noticed_by_whoever_writes_on(cli, store, held, copy, put_
 
 def test_a_writer_that_stays_open_signs_as_rows_come(store, held):
     every(store, 3)
-    told = []
+    told: list[str] = []
     with Writer(store, actor="ann", signer=Signer(store, held, tell=told.append)) as writer:
         for number in range(8):
             writer.put(X, f"{number}")
@@ -124,7 +124,7 @@ def create(writer, count):
 
 def test_a_writer_that_cannot_sign_writes_on_and_says_so_now_and_then(store, tmp_path):
     every(store, 4)
-    told = []
+    told: list[str] = []
     with Writer(store, actor="ann", signer=Signer(store, Keys(str(tmp_path), {}), tell=told.append)) as writer:
         create(writer, 13)
         assert writer.head_seq() == 13
@@ -132,7 +132,7 @@ def test_a_writer_that_cannot_sign_writes_on_and_says_so_now_and_then(store, tmp
 
 
 def test_a_writer_without_the_setting_signs_what_was_sealed(store, held):
-    told = []
+    told: list[str] = []
     with Writer(store, actor="ann", signer=Signer(store, held, tell=told.append)) as writer:
         for day in range(4):
             when = 1_700_000_000_000_000_000 + day * 40 * 86_400 * 10**9
@@ -144,7 +144,7 @@ def test_a_writer_without_the_setting_signs_what_was_sealed(store, held):
 
 def test_threads_that_share_a_writer_sign_what_is_due(store, held):
     every(store, 5)
-    told = []
+    told: list[str] = []
     with Writer(store, actor="ann", signer=Signer(store, held, tell=told.append)) as writer:
 
         def write(name):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from cyberos import layout
+from cyberos.core import sidecar
 from cyberos.core.changes import Change, Put
 from cyberos.core.reader import AuditChainReader
 from cyberos.core.writer import Writer
@@ -15,6 +16,7 @@ from cyberos.exchange import globs
 from cyberos.exchange.brackets import ORIGIN
 from cyberos.exchange.names import Mapped, Names
 from cyberos.exchange.plan import Skipped
+from cyberos.exchange.refusals import Refusals, Refused
 
 _ROWS: Final = 4_096
 _BYTES: Final = 16 << 20
@@ -30,6 +32,7 @@ class Copied(NamedTuple):
     unchanged: int
     mapped: tuple[Mapped, ...]
     skipped: tuple[Skipped, ...]
+    refused: tuple[Refused, ...]
 
 
 class _File(NamedTuple):
@@ -38,17 +41,22 @@ class _File(NamedTuple):
 
 
 def copy(
-    store: str, folder: str, *, into: str, glob: str, limit: int, writer: Writer | None, progress: Progress
+    store: str, folder: str, *, actor: str, into: str, glob: str, limit: int, writer: Writer | None, progress: Progress
 ) -> Copied:
     """Puts each file that matches; without a `writer` it only says what it would do. `limit` is in bytes."""
+    refusals = Refusals(store, actor)
     files = list(_matching(folder, glob))
     memories, _ = AuditChainReader(store).native.memories_at()
     known = {memory.path: memory.content_sha256 for memory in memories}
     names = Names(store, into, known, adopts=True)
     skipped: list[Skipped] = []
+    sidecars: list[Skipped] = []
     puts, waiting, size = 0, list[Change](), 0
     for done, file in enumerate(files):
         progress(done, len(files))
+        if sidecar.is_sidecar(file.source):
+            skipped.append(Skipped(file.source, None, "it holds fields of another file, which no row could tell of"))
+            continue
         content = _read(file.full, limit)
         if isinstance(content, str):
             skipped.append(Skipped(file.source, None, content))
@@ -59,7 +67,10 @@ def copy(
             skipped.append(Skipped(file.source, None, error.message))
             continue
         names.living.add(path)
+        if (beside := _sidecar_of(file)) is not None:
+            sidecars.append(Skipped(beside, None, f"it holds fields of {path}, which no row could tell of"))
         if writer is None:
+            refusals.ask(path)
             puts += known.get(path) != hashlib.sha256(content).hexdigest()
             continue
         waiting.append(Put(path, content, extra={ORIGIN: {"from": "dir", "path": file.source}}))
@@ -70,7 +81,9 @@ def copy(
     if writer is not None and waiting:
         puts += _flush(writer, waiting)
     unchanged = len(files) - len(skipped) - puts
-    return Copied(len(files), puts, unchanged, tuple(names.mapped.values()), tuple(skipped))
+    matched = {file.source for file in files}
+    skipped += [item for item in sidecars if item.source not in matched]
+    return Copied(len(files), puts, unchanged, tuple(names.mapped.values()), tuple(skipped), refusals.refused())
 
 
 def _flush(writer: Writer, changes: list[Change]) -> int:
@@ -98,6 +111,12 @@ def _matching(folder: str, glob: str) -> Iterator[_File]:
         except OSError as error:
             raise IoFailure(f"cannot list {where}: {error.strerror}", file=where, errno=error.errno) from error
     yield from sorted(found)
+
+
+def _sidecar_of(file: _File) -> str | None:
+    """Returns the file that holds fields of another, where there is one."""
+    full, source = sidecar.path_of(file.full), sidecar.path_of(file.source)
+    return source if full is not None and os.path.lexists(full) else None
 
 
 def _read(file: str, limit: int) -> bytes | str:

@@ -10,6 +10,7 @@ from cyberos.exchange import brackets
 from cyberos.exchange.git import SIMILARITY, Blob, Blobs, Commit, Delta, Repository, Step
 from cyberos.exchange.names import Mapped, Names
 from cyberos.exchange.plan import Planned, Planner, Skipped
+from cyberos.exchange.refusals import Refusals, Refused
 
 # What is written in one go: many rows share three syncs.
 _ROWS: Final = 4_096
@@ -30,6 +31,7 @@ class Outcome(NamedTuple):
     deletes: int
     mapped: tuple[Mapped, ...]
     skipped: tuple[Skipped, ...]
+    refused: tuple[Refused, ...]
 
 
 class GitImport:
@@ -45,9 +47,9 @@ class GitImport:
         self._commits: list[Commit] = []
         self._bytes = 0
 
-    def plan(self, limit: int, progress: Progress) -> Outcome:
+    def plan(self, actor: str, limit: int, progress: Progress) -> Outcome:
         """Says what an import would do. `limit` is how many bytes a memory may have."""
-        return self._run(None, "", limit, progress)
+        return self._run(None, actor, limit, progress)
 
     def write(self, writer: Writer, actor: str, limit: int, progress: Progress) -> Outcome:
         """Imports what is not in yet. `actor` answers for it; each change is its author's."""
@@ -63,6 +65,7 @@ class GitImport:
             if kind != "delete":
                 names.own(source, to or path)
         planner = Planner(names, limit)
+        refusals = Refusals(self._store, actor)
         opened, partial = at.open, at.partial
         with self._repository.blobs(sizes_only=writer is None) as blobs:
             for commit, delta, blob in _with_blobs(self._watched(steps, progress), blobs, planner, limit):
@@ -80,6 +83,8 @@ class GitImport:
                     self._counts[planned.kind] += 1
                     if writer is not None:
                         self._add(planned)
+                    else:
+                        refusals.ask(planned.path, *([planned.to] if planned.to else []))
                 if len(self._changes) >= _ROWS or self._bytes >= _BYTES:
                     self._flush(writer, actor)
         self._flush(writer, actor)
@@ -95,6 +100,7 @@ class GitImport:
             self._counts["delete"],
             tuple(names.mapped.values()),
             tuple(planner.skipped),
+            refusals.refused(),
         )
 
     def _living(self, before_row: int | None) -> list[str]:

@@ -14,6 +14,7 @@ from cyberos.exchange.git import Repository
 from cyberos.exchange.git_import import GitImport, Outcome
 from cyberos.exchange.names import Mapped
 from cyberos.exchange.plan import Skipped
+from cyberos.exchange.refusals import Refused
 
 Progress = Callable[[int, int | None], None]
 
@@ -23,7 +24,8 @@ class ImportedGit(NamedTuple):
 
     `commits` are those of the first-parent history that were looked at: all behind `after`, the last one that was in
     already, up to `head`. `mapped` are files whose memory has another path than `into` and their own; `skipped` are
-    versions that cannot be memories.
+    versions that cannot be memories. `refused` are paths that an access list does not let the actor write: a dry run
+    names all of them, and the import ends with an error at the first.
     """
 
     repository: str
@@ -38,6 +40,7 @@ class ImportedGit(NamedTuple):
     deletes: int
     mapped: tuple[Mapped, ...]
     skipped: tuple[Skipped, ...]
+    refused: tuple[Refused, ...]
     dry_run: bool
 
 
@@ -63,7 +66,7 @@ def import_git(
     limit = config.load(store).memories.max_body_bytes
     work = GitImport(store, repository, into=target, glob=glob)
     if dry_run:
-        done: Outcome = work.plan(limit, progress)
+        done: Outcome = work.plan(actor, limit, progress)
     else:
         with Writer(store, actor=actor, puts_files_off=True) as writer:
             done = work.write(writer, actor, limit, progress)
@@ -73,8 +76,8 @@ def import_git(
 class ImportedDir(NamedTuple):
     """What an import of a folder's files did, or with `dry_run` would do.
 
-    Of the `files` that match, `unchanged` hold what their memories hold. `mapped` and `skipped` are as for a
-    repository.
+    Of the `files` that match, `unchanged` hold what their memories hold. `mapped`, `skipped` and
+    `refused` are as for a repository.
     """
 
     folder: str
@@ -85,6 +88,7 @@ class ImportedDir(NamedTuple):
     unchanged: int
     mapped: tuple[Mapped, ...]
     skipped: tuple[Skipped, ...]
+    refused: tuple[Refused, ...]
     dry_run: bool
 
 
@@ -104,7 +108,9 @@ def import_dir(
     target = checked_folder(into, os.path.basename(full) or "files")
     limit = config.load(store).memories.max_body_bytes
     with nullcontext() if dry_run else Writer(store, actor=actor, puts_files_off=True) as writer:
-        done = directory.copy(store, full, into=target, glob=glob, limit=limit, writer=writer, progress=progress)
+        done = directory.copy(
+            store, full, actor=actor, into=target, glob=glob, limit=limit, writer=writer, progress=progress
+        )
     return ImportedDir(full, target, glob, *done, dry_run=dry_run)
 
 

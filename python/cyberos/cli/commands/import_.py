@@ -13,6 +13,7 @@ from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.exchange.names import Mapped
 from cyberos.exchange.plan import Skipped
+from cyberos.exchange.refusals import Refused
 from cyberos.operations import exporting
 from cyberos.operations import importing as operations
 
@@ -114,6 +115,7 @@ def _zip_lines(done: exporting.ImportedZip) -> Iterator[str]:
 def _dir_lines(done: operations.ImportedDir) -> Iterator[str]:
     yield from _mapped(done.mapped)
     yield from _skipped(done.skipped)
+    yield from _refused(done.refused)
     verb = "would import" if done.dry_run else "imported"
     yield output.printable(
         f"{verb} {done.puts:,} of {done.files:,} files into {done.into}; {done.unchanged:,} are there already"
@@ -123,6 +125,7 @@ def _dir_lines(done: operations.ImportedDir) -> Iterator[str]:
 def _git_lines(done: operations.ImportedGit) -> Iterator[str]:
     yield from _mapped(done.mapped)
     yield from _skipped(done.skipped)
+    yield from _refused(done.refused)
     verb = "would import" if done.dry_run else "imported"
     behind = f" after {done.after[:12]}" if done.after else ""
     if not done.commits:
@@ -146,6 +149,14 @@ def _skipped(skipped: Sequence[Skipped]) -> Iterator[str]:
         where = f" at commit {item.commit[:12]}" if item.commit else ""
         yield output.printable(f"skipped {item.source}{where}: {item.why}")
     yield from _more(skipped, "skipped")
+
+
+def _refused(refused: Sequence[Refused]) -> Iterator[str]:
+    for item in refused[:_SHOWN]:
+        yield output.printable(f"refused: {item.why}")
+    yield from _more(refused, "refused")
+    if refused:
+        yield "the import would end with an error at the first path that is refused"
 
 
 def _more(items: Sequence[object], what: str) -> Iterator[str]:
