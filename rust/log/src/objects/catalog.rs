@@ -141,6 +141,15 @@ impl Catalog {
         self.trust_index()
     }
 
+    /// Reads again what neither the index nor the tail covers: a run that was merged or published, and then could not be opened.
+    fn close_gap(&mut self) -> Result<()> {
+        if self.index.last() + (self.tail.len() as u64) < self.end.seq - 1 {
+            self.trust_index()?;
+            self.extend(false, usize::MAX, |_| {})?;
+        }
+        Ok(())
+    }
+
     /// Whether there is anything to read behind the end. Where what was read before is no longer there, begins again: a writer
     /// may have cut what it could not sync, and written something else.
     pub(super) fn has_grown(&mut self) -> Result<bool> {
@@ -247,6 +256,7 @@ impl Catalog {
         mut visit: impl FnMut(&mut Packs, Position) -> Result<bool>,
     ) -> Result<()> {
         loop {
+            self.close_gap()?;
             let key = key(sha);
             for at in self.tail.find(key) {
                 if visit(&mut self.packs, at)? {
