@@ -51,7 +51,8 @@ def whole_process(built: Built, runs: int) -> list[Case]:
 def cold_walks(all_built: list[Built], runs: int) -> list[Case]:
     """Opening a store and walking ten entries, each time anew, in this process."""
     cases = []
-    smallest: dict[str, float] = {}
+    # By the number of entries: the memory not written for longest has one in a small store and ten in a large one.
+    smallest: dict[int, float] = {}
     for built in all_built:
         for name, probe in built.probes.items():
 
@@ -61,11 +62,11 @@ def cold_walks(all_built: list[Built], runs: int) -> list[Case]:
             _check(built, name, [entry.kind for entry in walk()])
             stats = measure.calls(walk, runs)
             read = measure.bytes_read(walk)
-            first = smallest.setdefault(name, stats.median)
+            first = smallest.setdefault(len(probe.newest), stats.median)
             ratio = stats.median / first
             bounded = read is None or read <= _MOST_READ
             measured = f"{stats.median * 1e3:.2f} ms, {ratio:.2f} x, {(read or 0) / 1024:,.0f} KiB read"
-            target = f"median <= 1 ms, <= 1.3 x the smallest store's, <= {_MOST_READ // 1024} KiB read"
+            target = f"median <= 1 ms, <= 1.3 x as many in the smallest store, <= {_MOST_READ // 1024} KiB read"
             met = stats.median <= 0.001 and ratio <= 1.3 and bounded
             cases.append(Case(f"cold open and walk, {name}", built.size, "us", stats, target, measured, met))
     return cases

@@ -6,6 +6,7 @@ use crate::hash::Digest;
 
 pub mod pack;
 pub mod run;
+pub mod segments;
 pub mod tree;
 
 /// One frame: `u32 BE length | u32 BE crc32c(payload) | u64 BE seq | u64 BE ts_ns | payload`.

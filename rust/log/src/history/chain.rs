@@ -24,7 +24,7 @@ pub struct Chain {
 impl Chain {
     /// Opens the log and the path index of the store at `root`. Never writes.
     pub fn open(medium: &SharedMedium, root: &Path) -> Result<Self> {
-        let log = LogReader::open(medium.clone(), root.join("audit"))?;
+        let log = LogReader::open_remembered(medium.clone(), root.join("audit"))?;
         log.require()?;
         Self::over(log, medium, root)
     }
@@ -125,9 +125,16 @@ impl Chain {
         Ok(added)
     }
 
+    /// Writes down what the sealed segments begin with. The caller holds the store's lock.
+    pub fn remember_segments(&self) -> Result<()> {
+        self.log.segments().remember()
+    }
+
     /// Does every merge of the index that is due. The caller holds the store's lock.
     pub fn merge_index(&mut self) -> Result<()> {
         while self.index.merge_step()? {}
+        // A merged run that cannot be opened covers nothing.
+        self.bind();
         Ok(())
     }
 

@@ -15,6 +15,8 @@ use crate::segment::{ACTIVE, Batch, BatchReader, Frame, Reverse, Segments, Stop,
 /// How much is read of a row whose length is not known yet.
 const ROW_GUESS: usize = 1024;
 
+type OpenSegments = fn(SharedMedium, PathBuf) -> Result<Segments>;
+
 /// Where the last whole row ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
@@ -30,6 +32,8 @@ pub struct End {
 #[derive(Debug)]
 pub struct LogReader {
     segments: Segments,
+    /// How they are opened again.
+    open: OpenSegments,
     tip: TipState,
     end: Option<End>,
     /// The file that says that acknowledged rows are missing at the end.
@@ -43,6 +47,15 @@ impl LogReader {
     ///
     /// A log that is not there can be opened, so that it can be looked at: see [`Self::require`].
     pub fn open(medium: SharedMedium, audit_dir: PathBuf) -> Result<Self> {
+        Self::open_by(Segments::open, medium, audit_dir)
+    }
+
+    /// As [`Self::open`]; but of sealed segments it is enough that their first rows were [remembered](Segments::remember).
+    pub fn open_remembered(medium: SharedMedium, audit_dir: PathBuf) -> Result<Self> {
+        Self::open_by(Segments::open_remembered, medium, audit_dir)
+    }
+
+    fn open_by(open: OpenSegments, medium: SharedMedium, audit_dir: PathBuf) -> Result<Self> {
         let seen = seen(&medium, &audit_dir)?;
         let tip = tip::read(medium.as_ref(), &audit_dir)?;
         // Read before the rows, which may become more meanwhile.
@@ -50,8 +63,8 @@ impl LogReader {
             TipState::Valid(_) => None,
             _ => Some(Known::read(medium.as_ref(), &audit_dir)?),
         };
-        let segments = Segments::open(medium, audit_dir)?;
-        let mut log = Self { segments, tip, end: None, short: None, seen };
+        let segments = open(medium, audit_dir)?;
+        let mut log = Self { segments, open, tip, end: None, short: None, seen };
         if tip == TipState::Missing && log.should_have_tip()? {
             log.tip = TipState::Lost;
         }
@@ -104,7 +117,7 @@ impl LogReader {
         if seen == self.seen {
             return Ok(false);
         }
-        *self = Self::open(medium, self.segments.dir().to_path_buf())?;
+        *self = Self::open_by(self.open, medium, self.segments.dir().to_path_buf())?;
         Ok(true)
     }
 

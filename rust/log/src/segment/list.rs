@@ -4,15 +4,14 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::compacted::{Budget, Compacted};
-use super::{Content, Segment, find_frame, find_last_frame};
+use super::compacted::Budget;
+use super::opening::Opening;
+use super::{ACTIVE, COMPACTED_SUFFIX, PLAIN_SUFFIX, Segment, find_frame, find_last_frame, known};
 use crate::error::{LogError, Result};
 use crate::format::frame::{HEADER, Header};
-use crate::medium::{Medium, Open, SharedMedium};
+use crate::medium::{Medium, SharedMedium};
 use crate::time::year_month;
 
-const PLAIN_SUFFIX: &str = ".binlog";
-const COMPACTED_SUFFIX: &str = ".binlog.zst";
 /// How much of a segment is read to find its first rows: as a rule two of them.
 const HEAD: usize = 2048;
 
@@ -40,12 +39,28 @@ pub struct Unreadable {
 type Opened = (Segment, Option<u64>);
 
 impl Segments {
-    /// Opens the segments in `dir` (the store's `audit/`). A folder without any is an empty log.
+    /// Opens the segments in `dir` (the store's `audit/`) and looks at each. A folder without any is an empty log.
     pub fn open(medium: SharedMedium, dir: PathBuf) -> Result<Self> {
+        Self::open_with(medium, dir, |_, _| Ok(Vec::new()))
+    }
+
+    /// As [`Self::open`]; but sealed segments of which it was [remembered](Self::remember) what they begin with are opened
+    /// only when they are read.
+    pub fn open_remembered(medium: SharedMedium, dir: PathBuf) -> Result<Self> {
+        Self::open_with(medium, dir, known::remembered)
+    }
+
+    fn open_with(
+        medium: SharedMedium,
+        dir: PathBuf,
+        remembered: fn(&dyn Medium, &Path) -> Result<known::Firsts>,
+    ) -> Result<Self> {
         // A segment may be sealed or compacted, which renames it, between the listing and the opening: then list again.
         for _ in 0..8 {
             let names = segment_names(medium.as_ref(), &dir)?;
-            let Some(files) = open_all(medium.as_ref(), &dir, &names)? else { continue };
+            let any_sealed = names.iter().any(|name| name != ACTIVE);
+            let known = if any_sealed { remembered(medium.as_ref(), &dir)? } else { Vec::new() };
+            let Some(files) = open_all(&medium, &dir, &names, &known)? else { continue };
             if segment_names(medium.as_ref(), &dir)? == names {
                 let (list, unreadable) = arrange(files)?;
                 return Ok(Self { medium, dir, list, unreadable, any: !names.is_empty() });
@@ -104,7 +119,7 @@ pub(crate) fn free_sealed_name(medium: &dyn Medium, dir: &Path, ts_ns: u64) -> R
         .find(|name| !names.iter().any(|other| other.strip_suffix(".zst").unwrap_or(other) == name)))
 }
 
-fn segment_names(medium: &dyn Medium, dir: &Path) -> Result<Vec<String>> {
+pub(super) fn segment_names(medium: &dyn Medium, dir: &Path) -> Result<Vec<String>> {
     let mut names = medium.list(dir).map_err(LogError::io("list", dir))?;
     names.retain(|name| name.ends_with(PLAIN_SUFFIX) || name.ends_with(COMPACTED_SUFFIX));
     names.sort_unstable();
@@ -114,24 +129,29 @@ fn segment_names(medium: &dyn Medium, dir: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Opens segments. `None` where a listed one has vanished. Empty files are left out.
-fn open_all(medium: &dyn Medium, dir: &Path, names: &[String]) -> Result<Option<Vec<Opened>>> {
+/// Opens segments, but for those that are known. `None` where a listed one has vanished. Empty files are left out.
+fn open_all(
+    medium: &SharedMedium,
+    dir: &Path,
+    names: &[String],
+    known: &[(String, u64)],
+) -> Result<Option<Vec<Opened>>> {
     let budget = Arc::new(Budget::default());
     let mut files = Vec::with_capacity(names.len());
     for name in names {
         let path = dir.join(name);
-        let file = match medium.open(&path, Open::Read) {
-            Ok(file) => file,
+        let remembered = known.iter().find(|(known, _)| known == name).map(|(_, first)| *first);
+        let file = Opening::new(Arc::clone(medium), path.clone(), Arc::clone(&budget), remembered);
+        let segment = Segment { name: name.clone(), first_seq: 0, file: Arc::new(file) };
+        if remembered.is_some() {
+            files.push((segment, remembered));
+            continue;
+        }
+        match segment.file.get() {
+            Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(LogError::io("open", path)(error)),
-        };
-        let content = if name.ends_with(COMPACTED_SUFFIX) {
-            let budget = Arc::clone(&budget);
-            Content::Compacted(Arc::new(Compacted::open(file, budget).map_err(LogError::io("decompress", path))?))
-        } else {
-            Content::Plain(Arc::from(file))
-        };
-        let segment = Segment { name: name.clone(), first_seq: 0, content };
+        }
         let mut head = [0_u8; HEAD];
         let read = segment.read(&mut head, 0)?;
         if segment.is_compacted() || read > 0 {

@@ -5,7 +5,9 @@
 
 mod batch;
 mod compacted;
+mod known;
 mod list;
+mod opening;
 mod resync;
 mod reverse;
 
@@ -15,29 +17,25 @@ pub use list::{Segments, Unreadable};
 pub use resync::{Found, find_frame, find_last_frame, holds_unwritten_sector};
 pub use reverse::Reverse;
 
+use std::io;
 use std::sync::Arc;
 
-use self::compacted::Compacted;
+use self::opening::{Content, Opening};
 use crate::error::{LogError, Result};
-use crate::medium::MediumFile;
 
 /// Name of the active segment.
 pub const ACTIVE: &str = "current.binlog";
+const PLAIN_SUFFIX: &str = ".binlog";
+const COMPACTED_SUFFIX: &str = ".binlog.zst";
 
-/// One opened segment.
+/// One segment, to be read. Its file is opened when that is first needed.
 #[derive(Debug, Clone)]
 pub struct Segment {
     /// File name in `audit/`.
     pub name: String,
     /// Sequence number of its first row.
     pub first_seq: u64,
-    content: Content,
-}
-
-#[derive(Debug, Clone)]
-enum Content {
-    Plain(Arc<dyn MediumFile>),
-    Compacted(Arc<Compacted>),
+    file: Arc<Opening>,
 }
 
 impl Segment {
@@ -53,23 +51,19 @@ impl Segment {
 
     /// Whether its file holds the frames compressed.
     pub fn is_compacted(&self) -> bool {
-        matches!(self.content, Content::Compacted(_))
+        self.name.ends_with(COMPACTED_SUFFIX)
     }
 
     /// What is wrong with a compacted segment's compressed bytes, if anything; the frames before can be read.
     pub fn fault(&self) -> Result<Option<&str>> {
-        match &self.content {
-            Content::Plain(_) => Ok(None),
-            Content::Compacted(file) => file.fault().map_err(LogError::io("decompress", self.label())),
-        }
+        let fault = self.file.get().and_then(Content::fault);
+        fault.map_err(|error| self.failed("decompress", error))
     }
 
     /// Returns the length of its frames in bytes (decompressed).
     pub fn len(&self) -> Result<u64> {
-        match &self.content {
-            Content::Plain(file) => file.len().map_err(LogError::io("measure", self.label())),
-            Content::Compacted(file) => file.len().map_err(LogError::io("decompress", self.label())),
-        }
+        let len = self.file.get().and_then(Content::len);
+        len.map_err(|error| self.failed("measure", error))
     }
 
     /// Whether it holds no byte.
@@ -79,11 +73,12 @@ impl Segment {
 
     /// Reads until `buf` is full or the segment ends.
     pub fn read(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
-        match &self.content {
-            Content::Plain(file) => file.read_full_at(buf, offset).map_err(LogError::io("read", self.label())),
-            Content::Compacted(file) => {
-                file.read_full_at(buf, offset).map_err(LogError::io("decompress", self.label()))
-            }
-        }
+        let read = self.file.get().and_then(|content| content.read_full_at(buf, offset));
+        read.map_err(|error| self.failed("read", error))
+    }
+
+    fn failed(&self, verb: &'static str, error: io::Error) -> LogError {
+        let verb = if self.is_compacted() { "decompress" } else { verb };
+        LogError::io(verb, self.label())(error)
     }
 }

@@ -184,6 +184,7 @@ impl Core {
         if published {
             self.chain.catch_up()?;
             tree::extend(&self.chain)?;
+            self.chain.remember_segments()?;
         }
         published |= self.bodies.publish_index(UNINDEXED_BODIES)?;
         // Only a new run makes a merge due, and only then do the indexes show what the last merge did.
@@ -241,6 +242,7 @@ impl Core {
         }
         self.chain.merge_index()?;
         while self.bodies.merge_index()? {}
+        let _whether_it_could_be_written = self.chain.remember_segments();
         if self.log.last_seq() - self.log.view_seq() >= VIEW_LAG_AT_CLOSE {
             self.sync_view()?;
             self.log.publish_view()?;
@@ -254,6 +256,7 @@ impl Core {
         self.chain.drop_index()?;
         self.chain.catch_up()?;
         self.chain.merge_index()?;
+        self.chain.remember_segments()?;
         tree::rebuild(&self.chain)?;
         let verified = verify(self.chain.log(), VerifyOptions::default(), &|_| true)?;
         self.peaks = verified.peaks.filter(|peaks| peaks.leaves() == self.log.last_seq());

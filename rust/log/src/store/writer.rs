@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::current::Current;
 use super::lock::Lock;
@@ -15,12 +15,16 @@ use crate::error::{LogError, Result};
 use crate::hash::Digest;
 use crate::history::Chain;
 use crate::log::peaks::Peaks;
-use crate::log::{LogWriter, Recovery, SegmentPolicy};
+use crate::log::{LogReader, LogWriter, Recovery, SegmentPolicy};
 use crate::medium::SharedMedium;
 use crate::objects::{Body, BodyReader, BodyWriter};
 
 /// From this many requests on, a submission is hashed and compressed on two threads.
 const PARALLEL_FROM: usize = 64;
+/// A group waits for others as long as the last one took, divided by this,
+const GATHERING: u32 = 8;
+/// but no longer than this: the last one may have waited for another process.
+const GATHERING_MOST: Duration = Duration::from_millis(2);
 
 /// How a store is opened for writing.
 #[derive(Debug, Clone)]
@@ -70,6 +74,10 @@ struct Queue {
     answers: HashMap<u64, Answer>,
     leading: bool,
     last_id: u64,
+    /// How many threads were writing when the last group ended: those it answered, and those that waited already.
+    writing: usize,
+    /// How long the last group took.
+    took: Duration,
 }
 
 /// A store, open for writing. Shared by threads; other processes may write to the same store at the same time.
@@ -79,6 +87,7 @@ pub struct Writer {
     actor: String,
     queue: Mutex<Queue>,
     answered: Condvar,
+    arrived: Condvar,
     core: Mutex<Core>,
     recovery: Recovery,
 }
@@ -91,7 +100,8 @@ impl Writer {
         let (log, recovery) = LogWriter::open(medium.clone(), audit.clone(), options.segments, &mut |_| Ok(()))?;
         let (objects, index) = (audit.join("objects"), root.join("index").join("objects"));
         let bodies = BodyWriter::open(medium.clone(), objects, index)?;
-        let chain = Chain::open(&medium, root)?;
+        // Every segment is looked at, so that what is remembered of them for readers is right again after each writer.
+        let chain = Chain::over(LogReader::open(medium.clone(), audit.clone())?, &medium, root)?;
         let peaks = Peaks::read(medium.as_ref(), &audit)?;
         let mut core = Core {
             medium,
@@ -110,8 +120,8 @@ impl Writer {
         core.take_up(peaks)?;
         drop(guard);
         let Options { actor, .. } = options;
-        let (queue, answered) = (Mutex::default(), Condvar::new());
-        Ok(Self { lock, actor, queue, answered, core: Mutex::new(core), recovery })
+        let (queue, answered, arrived) = (Mutex::default(), Condvar::new(), Condvar::new());
+        Ok(Self { lock, actor, queue, answered, arrived, core: Mutex::new(core), recovery })
     }
 
     /// What opening found and did.
@@ -138,6 +148,7 @@ impl Writer {
             queue.last_id += 1;
             let id = queue.last_id;
             queue.waiting.push(Ticket { id, requests });
+            self.arrived.notify_one();
             id
         };
         let mut queue = self.queue();
@@ -151,11 +162,15 @@ impl Writer {
             }
             // Whoever finds no leader leads: it takes everything that waits and commits it as one group.
             queue.leading = true;
-            let tickets = std::mem::take(&mut queue.waiting);
-            drop(queue);
+            let mut gathered = self.gather(queue);
+            let tickets = std::mem::take(&mut gathered.waiting);
+            drop(gathered);
+            let began = Instant::now();
             let ids: Vec<u64> = tickets.iter().map(|ticket| ticket.id).collect();
             let led = catch_unwind(AssertUnwindSafe(|| self.lead(tickets)));
             queue = self.queue();
+            queue.took = began.elapsed();
+            queue.writing = ids.len() + queue.waiting.len();
             match led {
                 Ok(answers) => queue.answers.extend(answers),
                 Err(panic) => {
@@ -170,6 +185,15 @@ impl Writer {
             queue.leading = false;
             self.answered.notify_all();
         }
+    }
+
+    /// Waits a little for those that the last group answered: they come back while the disk has nothing to do, and would
+    /// else make up every other group. One thread alone waits for nobody.
+    fn gather<'q>(&self, queue: MutexGuard<'q, Queue>) -> MutexGuard<'q, Queue> {
+        let (writing, at_most) = (queue.writing, (queue.took / GATHERING).min(GATHERING_MOST));
+        let few = |queue: &mut Queue| queue.waiting.len() < writing;
+        let waited = self.arrived.wait_timeout_while(queue, at_most, few);
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn lead(&self, tickets: Vec<Ticket>) -> HashMap<u64, Answer> {

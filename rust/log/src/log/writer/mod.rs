@@ -24,7 +24,7 @@ pub struct SegmentPolicy {
 
 impl Default for SegmentPolicy {
     fn default() -> Self {
-        Self { max_bytes: 256 << 20 }
+        Self { max_bytes: 1 << 30 }
     }
 }
 

@@ -252,8 +252,12 @@ impl Medium for Fake {
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         self.begin_at(Op::Look, path)?;
-        Ok(self.names().find(path)?.map(|node| match node {
-            Node::Dir(dir) => Stat { len: 0, is_dir: true, is_symlink: false, version: [dir as u64, 0, 0, 0] },
+        let names = self.names();
+        Ok(names.find(path)?.map(|node| match node {
+            Node::Dir(dir) => {
+                let version = [dir as u64, 0, names.changes(dir), names.changes(dir)];
+                Stat { len: 0, is_dir: true, is_symlink: false, version }
+            }
             Node::File(inode) => {
                 let content = inode.content.read().unwrap_or_else(PoisonError::into_inner);
                 let len = content.live().len() as u64;

@@ -31,11 +31,14 @@ struct Dir {
     live: BTreeMap<String, Node>,
     durable: BTreeMap<String, Node>,
     pending: Vec<Change>,
+    /// How often names have changed.
+    changes: u64,
 }
 
 impl Dir {
     fn change(&mut self, change: Change) {
         apply(&change, &mut self.live);
+        self.changes += 1;
         self.pending.push(change);
     }
 }
@@ -128,6 +131,11 @@ impl Names {
         Ok(())
     }
 
+    /// How often the names in a folder have changed.
+    pub(super) fn changes(&self, dir: usize) -> u64 {
+        self.dirs.get(dir).map_or(0, |dir| dir.changes)
+    }
+
     pub(super) fn list(&self, path: &Path) -> io::Result<Vec<String>> {
         match self.find(path)? {
             // Backwards, so that nobody relies on an order.
@@ -208,6 +216,9 @@ impl Names {
                 }
             }
         }
+        // An older state of a folder has an older time, which no later change brings back.
+        let is_older = !matches!(kept, Kept::Live) && !dir.pending.is_empty();
+        let changes = if is_older { dir.changes + (1 << 32) } else { dir.changes };
         let mut copies = BTreeMap::new();
         for (name, node) in names {
             let copy = match node {
@@ -228,7 +239,7 @@ impl Names {
             copies.insert(name, copy);
         }
         if let Some(dir) = image.dirs.get_mut(to) {
-            *dir = Dir { live: copies.clone(), durable: copies, pending: Vec::new() };
+            *dir = Dir { live: copies.clone(), durable: copies, pending: Vec::new(), changes };
         }
     }
 }
