@@ -15,7 +15,7 @@ from cyberos.operations.sample import Probe
 SEED: Final = 7
 LONG: Final = "memories/facts/long.md"
 # Counted up when what a store holds changes, so that an older one is not taken for it.
-_VERSION: Final = 1
+_VERSION: Final = 2
 _NOW_NS: Final = 1_780_000_000_000_000_000
 
 
