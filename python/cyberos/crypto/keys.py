@@ -65,11 +65,8 @@ class Keys(NamedTuple):
 
     def create(self, reference: str) -> bytes:
         """Makes a new random key and returns it; raises `AlreadyExists` where there is one."""
-        import base64
-
         provider, name = parse(reference)
-        key = os.urandom(LENGTH)
-        text = base64.b64encode(key).decode()
+        key, text = _new()
         if provider == "env":
             raise BadArgument("a variable cannot be made for you", hint=f"set {name} to the key in base64")
         if provider == "keyring":
@@ -79,6 +76,18 @@ class Keys(NamedTuple):
             ring.set_password(self.kind.service, name, text)
         else:
             self._write(name, text)
+        return key
+
+    def replace(self, reference: str) -> bytes:
+        """Makes a new random key in the place of one, which is gone then, and returns the new one."""
+        provider, name = parse(reference)
+        key, text = _new()
+        if provider == "env":
+            raise BadArgument("a variable cannot be changed for you", hint=f"set {name} to a new key in base64")
+        if provider == "keyring":
+            _keyring().set_password(self.kind.service, name, text)
+        else:
+            durable.replace(self._path(name), text.encode() + b"\n")
         return key
 
     def list(self) -> list[str]:
@@ -142,6 +151,13 @@ def parse(reference: str) -> tuple[str, str]:
             hint="write file:NAME, env:VARIABLE or keyring:NAME, with letters, digits, _, . and - in the name",
         )
     return provider, name
+
+
+def _new() -> tuple[bytes, str]:
+    import base64
+
+    key = os.urandom(LENGTH)
+    return key, base64.b64encode(key).decode()
 
 
 def _decode(text: str, reference: str) -> bytes:

@@ -10,7 +10,7 @@ from cyberos.core import checkpoints, heads
 from cyberos.core.checkpoints import Checkpoint
 from cyberos.core.inspection import check_format
 from cyberos.core.reader import AuditChainReader
-from cyberos.crypto import keys, signing
+from cyberos.crypto import keys, retired, signing
 from cyberos.crypto.keys import Keys
 from cyberos.crypto.signing import Verifier
 from cyberos.errors import BadConfig, BadNote, CyberosError, KeyMissing, VersionNotFound
@@ -141,14 +141,13 @@ def _settings(folder: str) -> dict[str, list[str]]:
 
 
 def trusted(held: Keys, origin: str, named: Iterable[str] = ()) -> list[Verifier]:
-    """Returns the public keys that may sign heads of a log: those named, else those of this user's keys in files."""
+    """Returns the public keys that may sign heads of a log.
+
+    They are those named, else those of this user's keys in files and of the ones that were replaced.
+    """
     verifiers = [signing.parse_verifier(text) for text in named]
     if not verifiers:
-        for reference in held.list():
-            try:
-                verifiers.append(Verifier(origin, signing.public_of(held.get(reference))))
-            except CyberosError:  # one that cannot be used is none; `key list` tells
-                continue
+        verifiers = [Verifier(origin, public) for public in retired.all_publics(held)]
     if not verifiers:
         raise KeyMissing(
             "no key is known whose signature would count",

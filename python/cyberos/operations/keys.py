@@ -4,11 +4,11 @@ from typing import Final, NamedTuple
 
 from cyberos import clock
 from cyberos.core import checkpoints
-from cyberos.crypto import keys, rotation, signing
+from cyberos.crypto import keys, retired, rotation, signing
 from cyberos.crypto.keys import Keys
 from cyberos.crypto.keystore import Keystore
 from cyberos.crypto.rotation import Rotation
-from cyberos.errors import CyberosError, StoreNotFound
+from cyberos.errors import BadArgument, CyberosError, KeyMissing, StoreNotFound
 
 SIGNING: Final = "signing"
 MASTER: Final = "master"
@@ -24,6 +24,29 @@ class Key(NamedTuple):
     public: str | None
     problem: str | None = None
     kind: str = SIGNING
+
+
+class Rotated(NamedTuple):
+    """A signing key that was replaced, or with `dry_run` would be: the public half of the new one and of the old one.
+
+    `public` is null in a dry run, and both are where no store gives the name.
+    """
+
+    key: str
+    public: str | None
+    old_public: str | None
+    dry_run: bool
+
+
+class Deleted(NamedTuple):
+    """A signing key that was removed, or with `dry_run` would be.
+
+    What it signed no longer counts by itself, nor what was signed by the `retired` keys that were called so before.
+    """
+
+    key: str
+    retired: int
+    dry_run: bool
 
 
 class KeyList(NamedTuple):
@@ -55,6 +78,43 @@ def create(held: Keys, reference: str, *, store: str | None) -> Key:
     origin = None if store is None else checkpoints.origin_of(store)
     signing.require()
     return Key(reference, _public(held.create(reference), origin))
+
+
+def rotate(held: Keys, reference: str, *, store: str | None, dry_run: bool = False) -> Rotated:
+    """Puts a new key in the place of one, whose public half is kept: what it signed still counts."""
+    reference = _changeable(reference)
+    origin = None if store is None else checkpoints.origin_of(store)
+    old = held.get(reference)
+    public = None
+    if not dry_run:
+        retired.add(held, reference, signing.public_of(old))
+        public = _public(held.replace(reference), origin)
+    return Rotated(reference, public, _public(old, origin), dry_run)
+
+
+def delete(held: Keys, reference: str, *, dry_run: bool = False) -> Deleted:
+    """Removes a key, and what is kept of those that it replaced; raises `KeyMissing` where there is neither."""
+    reference = _changeable(reference)
+    former = retired.of(held, reference)
+    if reference.startswith("keyring:") or not held.has(reference):
+        try:
+            held.get(reference)
+        except KeyMissing:
+            if not former:
+                raise
+    if not dry_run:
+        retired.forget(held, reference)
+        held.delete(reference)
+    return Deleted(reference, len(former), dry_run)
+
+
+def _changeable(reference: str) -> str:
+    provider, name = keys.parse(reference)
+    if provider == "env":
+        raise BadArgument(
+            "a variable cannot be changed for you", argument="key", hint=f"set or unset {name} where it is set"
+        )
+    return f"{provider}:{name}"
 
 
 def show(held: Keys, reference: str, *, store: str | None) -> Key:

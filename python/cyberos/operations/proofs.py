@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from cyberos import clock
 from cyberos.core import checkpoints, history, proofs
 from cyberos.core.reader import AuditChainReader
-from cyberos.crypto import keys
+from cyberos.crypto import keys, retired
 from cyberos.crypto.keys import Keys
-from cyberos.crypto.signing import Verifier, public_of
-from cyberos.errors import BadArgument, BadNote, BadProof, CyberosError
+from cyberos.crypto.signing import Verifier
+from cyberos.errors import BadArgument, BadNote, BadProof
 from cyberos.operations import checkpoints as signed
 
 
@@ -91,10 +91,10 @@ def _row_of(reader: AuditChainReader, path: str, at: clock.At, *, with_body: boo
 
 
 def _is_ours(note: bytes, origin: str, held: Keys) -> bool:
-    for reference in held.list():
+    for public in retired.current_publics(held):
         try:
-            checkpoints.verified(note, [Verifier(origin, public_of(held.get(reference)))])
-        except CyberosError:
+            checkpoints.verified(note, [Verifier(origin, public)])
+        except BadNote:
             continue
         return True
     return False

@@ -13,7 +13,8 @@ from cyberos.operations import keys as operations
 COMMANDS = {
     "init": Entry("cyberos.cli.commands.key_master", "init", "Make the master key, with which sessions are encrypted"),
     "create": Entry(__name__, "create", "Make a key to sign with"),
-    "rotate": Entry("cyberos.cli.commands.key_master", "rotate", "Put a new key in the place of one"),
+    "rotate": Entry("cyberos.cli.commands.key_change", "rotate", "Put a new key in the place of one"),
+    "delete": Entry("cyberos.cli.commands.key_change", "delete", "Destroy a key that signs"),
     "list": Entry(__name__, "list_", "List the keys in files, and the master key"),
     "status": Entry("cyberos.cli.commands.key_master", "status", "Tell how the keys of sessions are kept"),
     "show": Entry(__name__, "show", "Print a key's public half, by which others check signatures"),
