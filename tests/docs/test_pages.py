@@ -1,4 +1,3 @@
-import os
 import re
 import runpy
 import subprocess
@@ -7,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cyberos.core import store as stores
 from cyberos.doctor import kinds
 
 ROOT = Path(__file__).parents[2]
@@ -31,18 +31,12 @@ def block(language, containing):
     return found
 
 
-def test_what_the_readme_shows_works(tmp_path):
-    scripts = tmp_path / "bin"
-    scripts.mkdir()
-    (scripts / "cyberos").write_text(f'#!/bin/sh\nexec {sys.executable} -W ignore -m cyberos "$@"\n')
-    (scripts / "cyberos").chmod(0o755)
-    env = {"PATH": f"{scripts}:{os.environ['PATH']}", "HOME": str(tmp_path)}
-
-    def run(*command, code):
-        subprocess.run(command, input=code, cwd=tmp_path, env=env, check=True, text=True, capture_output=True)
-
-    run("sh", "-e", code=block("", "cyberos init"))
-    run(sys.executable, "-W", "ignore", "-", code=block("python", "import Writer"))
+def test_the_python_that_the_readme_shows_works(tmp_path):
+    stores.init(tmp_path / ".cyberos/memory/store")
+    code = block("python", "import Writer")
+    command = (sys.executable, "-W", "ignore", "-")
+    done = subprocess.run(command, input=code, cwd=tmp_path, check=True, text=True, capture_output=True)
+    assert "memories/facts/deploys.md" in done.stdout
 
 
 def test_the_format_lists_the_kinds_that_are_known():

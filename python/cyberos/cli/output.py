@@ -38,9 +38,9 @@ def printable(text: str, keep: str = "") -> str:
     )
 
 
-def counted(number: int, noun: str) -> str:
-    """Returns a number of things in words: `1 row`, `1,000 rows`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Returns a number of things in words: `1 row`, `1,000 rows`. The plural has an s unless it is given."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def undelivered(error: OSError) -> OSError | IoFailure:

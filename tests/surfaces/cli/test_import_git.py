@@ -21,7 +21,7 @@ def test_what_it_says(cli, store, repository):
     skipped = "skipped .github/x.md at commit {}: it has 2,097,152 bytes; a memory has at most 1,048,576\n"
     first, head = (git(repository, "rev-parse", "--short=12", name).decode().strip() for name in ("main~1", "main"))
     said = cli("--store", store, "import", "git", repository, "--dry-run")
-    counts = f"2 commits up to {head} into memories/project: 2 puts, 1 moves, 0 deletions\n"
+    counts = f"2 commits up to {head} into memories/project: 2 puts, 1 move, 0 deletions\n"
     assert said == (0, skipped.format(first) + "would import " + counts, "")
     assert cli("--store", store, "import", "git", repository) == (
         0,

@@ -6,6 +6,7 @@ import click
 
 from cyberos.cli import keys, output, versions
 from cyberos.cli.options import Command
+from cyberos.cli.output import counted
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.operations import exporting
 
@@ -35,9 +36,10 @@ def export(settings: Settings, file: str, at: str | None, no_bodies: bool) -> No
 def _human(done: exporting.Exported) -> Iterator[str]:
     for path in done.absent:
         yield f"the content of {output.printable(path)} is not kept: it is not in it"
-    versions = f"{done.versions - done.missing:,} versions" if done.with_bodies else "no earlier versions"
+    versions = counted(done.versions - done.missing, "version") if done.with_bodies else "no earlier versions"
+    memories = counted(done.memories, "memory", "memories")
     yield output.printable(
-        f"wrote {done.file}: {done.rows:,} rows, {versions}, {done.memories:,} memories, {done.bytes:,} bytes"
+        f"wrote {done.file}: {counted(done.rows, 'row')}, {versions}, {memories}, {done.bytes:,} bytes"
     )
     if done.chain:
         yield f"last row {done.rows}, chain {done.chain}"

@@ -10,6 +10,7 @@ from cyberos import layout
 from cyberos.cli import keys, output
 from cyberos.cli.lazy import Entry, LazyGroup
 from cyberos.cli.options import Command
+from cyberos.cli.output import counted
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.exchange.names import Mapped
 from cyberos.exchange.plan import Skipped
@@ -104,7 +105,8 @@ def zip_(settings: Settings, file: str, folder: str | None) -> None:
 
 def _zip_lines(done: exporting.ImportedZip) -> Iterator[str]:
     yield output.printable(
-        f"made a store at {done.store}: {done.rows:,} rows, {done.bodies:,} versions, {done.memories:,} memories"
+        f"made a store at {done.store}: {counted(done.rows, 'row')}, {counted(done.bodies, 'version')}, "
+        f"{counted(done.memories, 'memory', 'memories')}"
     )
     if done.chain:
         yield f"last row {done.rows}, chain {done.chain}"
@@ -118,7 +120,7 @@ def _dir_lines(done: operations.ImportedDir) -> Iterator[str]:
     yield from _refused(done.refused)
     verb = "would import" if done.dry_run else "imported"
     yield output.printable(
-        f"{verb} {done.puts:,} of {done.files:,} files into {done.into}; {done.unchanged:,} are there already"
+        f"{verb} {done.puts:,} of {counted(done.files, 'file')} into {done.into}; {done.unchanged:,} are there already"
     )
 
 
@@ -132,8 +134,8 @@ def _git_lines(done: operations.ImportedGit) -> Iterator[str]:
         yield f"everything up to {done.head[:12]} is in {done.into} already"
         return
     yield output.printable(
-        f"{verb} {done.commits:,} commits{behind} up to {done.head[:12]} into {done.into}: "
-        f"{done.puts:,} puts, {done.moves:,} moves, {done.deletes:,} deletions"
+        f"{verb} {counted(done.commits, 'commit')}{behind} up to {done.head[:12]} into {done.into}: "
+        f"{counted(done.puts, 'put')}, {counted(done.moves, 'move')}, {counted(done.deletes, 'deletion')}"
     )
 
 
