@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -91,6 +92,21 @@ def program(tmp_path: Path) -> Callable[..., Run]:
         return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
+    """Stands in for the package of this name; what it keeps is `kept`, by service and name."""
+    kept: dict[tuple[str, str], str] = {}
+    ring = types.SimpleNamespace(
+        errors=types.SimpleNamespace(KeyringError=RuntimeError),
+        get_password=lambda service, name: kept.get((service, name)),
+        set_password=lambda service, name, text: kept.update({(service, name): text}),
+        delete_password=lambda service, name: kept.pop((service, name)),
+        kept=kept,
+    )
+    monkeypatch.setitem(sys.modules, "keyring", ring)
+    return ring
 
 
 @pytest.fixture

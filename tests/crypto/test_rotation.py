@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import types
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -167,23 +166,15 @@ def test_from_variable_to_variable(config, variables):
         rotation.rotate(keystore)
 
 
-def test_from_provider_to_provider(keystore, sealed, variables, monkeypatch):
-    kept: dict[tuple[str, str], str] = {}
-    ring = types.SimpleNamespace(
-        errors=types.SimpleNamespace(KeyringError=RuntimeError),
-        get_password=lambda service, name: kept.get((service, name)),
-        set_password=lambda service, name, text: kept.update({(service, name): text}),
-        delete_password=lambda service, name: kept.pop((service, name)),
-    )
-    monkeypatch.setitem(sys.modules, "keyring", ring)
+def test_from_provider_to_provider(keystore, sealed, variables, keyring):
     own = keystore.load().id
     assert rotation.rotate(keystore, "keyring").key == f"keyring:{own}-2"
     assert keystore.masters.list() == []
-    assert list(kept) == [("cyberos-master", f"{own}-2")]
+    assert list(keyring.kept) == [("cyberos-master", f"{own}-2")]
     assert readable(keystore, sealed)
     older = keystore.load()
     rotation.rotate(keystore)
-    assert list(kept) == [("cyberos-master", f"{own}-3")]
+    assert list(keyring.kept) == [("cyberos-master", f"{own}-3")]
     newer = keystore.load()
     keystore.save(older)
     with pytest.raises(KeyRetired):
@@ -193,12 +184,12 @@ def test_from_provider_to_provider(keystore, sealed, variables, monkeypatch):
     def closed(*_):
         raise RuntimeError("the keyring is locked")
 
-    get, ring.get_password = ring.get_password, closed
+    get, keyring.get_password = keyring.get_password, closed
     with pytest.raises(KeyMissing, match="the keyring is locked"):
         keystore.open(STORE, SESSION)
-    ring.get_password = get
+    keyring.get_password = get
     done = rotation.rotate(keystore, "env")
-    assert (done.key, kept) == ("env:CYBEROS_MASTER_KEY", {})
+    assert (done.key, keyring.kept) == ("env:CYBEROS_MASTER_KEY", {})
     assert readable(keystore, sealed)
     rotation.rotate(keystore, "file")
     del variables["CYBEROS_MASTER_KEY"]

@@ -3,8 +3,6 @@
 import json
 import os
 import stat
-import sys
-import types
 
 import pytest
 
@@ -122,22 +120,14 @@ def test_what_cannot_be_is_told(run, command, code):
     assert done.err.startswith(("error[", "Usage:"))
 
 
-def test_keys_in_the_keyring_change_too(tmp_path, monkeypatch):
-    kept: dict[tuple[str, str], str] = {}
-    ring = types.SimpleNamespace(
-        errors=types.SimpleNamespace(KeyringError=RuntimeError),
-        get_password=lambda service, name: kept.get((service, name)),
-        set_password=lambda service, name, text: kept.update({(service, name): text}),
-        delete_password=lambda service, name: kept.pop((service, name)),
-    )
-    monkeypatch.setitem(sys.modules, "keyring", ring)
+def test_keys_in_the_keyring_change_too(tmp_path, keyring):
     held = Keys(str(tmp_path / "config"), {})
     old = held.create("keyring:a")
     keys.rotate(held, "keyring:a", store=None)
     assert held.get("keyring:a") != old
     assert retired.all_publics(held) == retired.of(held, "keyring:a") != []
     assert keys.delete(held, "keyring:a").retired == 1
-    assert (kept, retired.all_publics(held)) == ({}, [])
+    assert (keyring.kept, retired.all_publics(held)) == ({}, [])
 
 
 def test_a_rotation_that_was_cut_short_is_done_again(held, monkeypatch):

@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-import types
 
 import pytest
 
@@ -82,14 +81,7 @@ def test_what_is_no_reference_is_told(reference):
         parse(reference)
 
 
-def test_a_keyring_is_asked_only_where_it_is_meant(tmp_path, monkeypatch):
-    kept: dict[tuple[str, str], str] = {}
-    ring = types.SimpleNamespace(
-        errors=types.SimpleNamespace(KeyringError=RuntimeError),
-        get_password=lambda service, name: kept.get((service, name)),
-        set_password=lambda service, name, text: kept.update({(service, name): text}),
-    )
-    monkeypatch.setitem(sys.modules, "keyring", ring)
+def test_a_keyring_is_asked_only_where_it_is_meant(tmp_path, keyring):
     held = Keys(str(tmp_path), {})
     with pytest.raises(KeyMissing, match="keyring:a"):
         held.get("keyring:a")
@@ -102,7 +94,7 @@ def test_a_keyring_is_asked_only_where_it_is_meant(tmp_path, monkeypatch):
     def fail(*_):
         raise RuntimeError("no backend")
 
-    ring.get_password = fail
+    keyring.get_password = fail
     with pytest.raises(KeyMissing, match="no backend") as caught:
         held.get("keyring:a")
     assert "file" in caught.value.hints[0]

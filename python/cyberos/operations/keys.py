@@ -99,9 +99,9 @@ def delete(held: Keys, reference: str, *, dry_run: bool = False) -> Deleted:
     if reference.startswith("keyring:") or not held.has(reference):
         try:
             held.get(reference)
-        except KeyMissing:
+        except KeyMissing as error:
             if not former:
-                raise
+                raise KeyMissing(error.message, key=reference, hint="cyberos key list lists those in files") from None
     if not dry_run:
         retired.forget(held, reference)
         held.delete(reference)
