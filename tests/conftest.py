@@ -15,6 +15,7 @@ from cyberos import clock
 from cyberos.cli.main import main
 from cyberos.core import store as stores
 from cyberos.core.writer import Writer
+from tests.blocks import servers
 
 # One seed, so that a run can be repeated; HYPOTHESIS_PROFILE=search looks further.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
@@ -127,3 +128,23 @@ def store(tmp_path: Path) -> Path:
 def writer(store: Path) -> Iterator[Writer]:
     with Writer(store, actor="ann") as writer:
         yield writer
+
+
+@pytest.fixture(scope="session")
+def memory() -> Iterator[Path]:
+    """A folder whose files need not be synced to a disk, where the system has that."""
+    with servers.memory_folder() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator["servers.Server"]:
+    """A PostgreSQL, the same one for the whole run."""
+    with servers.running() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def kind(request: pytest.FixtureRequest) -> str:
+    """The database that a test of block memory is run on."""
+    return str(request.param)

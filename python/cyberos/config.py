@@ -40,6 +40,18 @@ class Redaction(NamedTuple):
     allow_patterns: tuple[str, ...] = ()
 
 
+class Blocks(NamedTuple):
+    """Settings of block memory. `url`: where it lies; nothing for a file beside the store.
+
+    `dormant_after_hours`: how long an open session is quiet before it is shown as dormant. `keys_kept_hours`: how long
+    a request can be repeated with its key.
+    """
+
+    url: str | None = None
+    dormant_after_hours: int = 24
+    keys_kept_hours: int = 168
+
+
 class Config(NamedTuple):
     """What a store's manifest says, with the defaults filled in."""
 
@@ -50,6 +62,7 @@ class Config(NamedTuple):
     memories: Memories = Memories()
     checkpoints: Checkpoints = Checkpoints()
     redaction: Redaction = Redaction()
+    blocks: Blocks = Blocks()
     # Where locks may not keep other machines out; whoever sets it sees to it that no other machine writes.
     allow_network_file_system: bool = False
     # Upstream's manifests name no format.
@@ -97,6 +110,7 @@ def parse(raw: bytes, file: str = layout.MANIFEST) -> Config:
     reader = _Reader(decode(raw, file), file)
     sessions, memories = reader.section("sessions"), reader.section("memories")
     checkpoints, redaction = reader.section("checkpoints"), reader.section("redaction")
+    blocks = reader.section("blocks")
     return Config(
         store_id=reader.text("store_id"),
         format_version=reader.integer("format_version", FORMAT_VERSION, 1, None),
@@ -105,6 +119,11 @@ def parse(raw: bytes, file: str = layout.MANIFEST) -> Config:
         memories=Memories(memories.integer("max_body_bytes", Memories().max_body_bytes, 1, 8 * MIB)),
         checkpoints=Checkpoints(checkpoints.integer("every_rows", Checkpoints().every_rows, 0, None)),
         redaction=Redaction(redaction.texts("allow"), redaction.texts("allow_patterns")),
+        blocks=Blocks(
+            blocks.text("url"),
+            blocks.integer("dormant_after_hours", Blocks().dormant_after_hours, 1, 87_600),
+            blocks.integer("keys_kept_hours", Blocks().keys_kept_hours, 1, 87_600),
+        ),
         allow_network_file_system=reader.truth("allow_network_file_system"),
         is_ours=reader.has("format_version"),
     )

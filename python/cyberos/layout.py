@@ -21,6 +21,7 @@ PEAKS: Final = "audit/mmr/peaks.bin"
 CHECKPOINTS: Final = "audit/checkpoints"
 SEARCH: Final = "index/search.db"
 SEARCH_LOCK: Final = "index/search.lock"
+ANCHORS_LOCK: Final = "index/anchors.lock"
 ACTIVE_SESSION: Final = "sessions/.active"
 SESSION_LEASE: Final = "sessions/.lease"
 
@@ -32,6 +33,15 @@ ACL_FILE: Final = "STORE.yaml"
 
 # Where a project keeps its store, seen from any folder of the project.
 IN_PROJECT: Final = os.path.join(".cyberos", "memory", "store")
+
+
+# Block memory's file, beside the store and not in it.
+BLOCKS: Final = "blocks.db"
+
+
+def blocks_file(store: str) -> str:
+    """Returns where block memory lies, unless the store's settings say otherwise."""
+    return os.path.join(os.path.dirname(os.path.abspath(store)), BLOCKS)
 
 
 def is_store(folder: str) -> bool:

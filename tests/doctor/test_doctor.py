@@ -78,7 +78,7 @@ def test_a_manifest_is_written_again_only_into_a_store(store, tmp_path, cli):
 
 
 def test_layers_above_can_add_a_family(store, monkeypatch):
-    monkeypatch.setattr(registry, "_families", list(registry.families()))
+    monkeypatch.setattr(registry, "_above", [])
     found = Finding("mine.odd", Severity.WARNING, "this is odd")
     registry.register(registry.Family("mine", lambda exam: [found] if exam.survey.rows == 20 else []))
     assert doctor.examine(str(store)).findings == (found,)

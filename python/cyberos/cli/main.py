@@ -57,6 +57,9 @@ COMMANDS: Final = {
     "verify-proof": Entry("cyberos.cli.commands.verify_proof", "verify_proof", "Check a proof; needs no store"),
     "key": Entry("cyberos.cli.commands.key", "key", "Make and show the keys of signed heads and encrypted sessions"),
     "serve": Entry("cyberos.cli.commands.serve", "serve", "Serve the store over HTTP, for reading"),
+    "blocks": Entry(
+        "cyberos.cli.commands.blocks", "blocks", "Let several sessions work on one project, each on a branch"
+    ),
     "doctor": Entry("cyberos.cli.commands.doctor", "doctor", "Check that the store is as it should be"),
     "acl": Entry("cyberos.cli.commands.acl", "acl", "Show who may write where"),
     "demo": Entry("cyberos.cli.commands.demo", "demo", "Build a sample store, ask it for histories, and verify it"),

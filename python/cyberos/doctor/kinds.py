@@ -16,6 +16,7 @@ KNOWN: Final = {
     *("session.start", "session.end", "session.purged"),
     *("protocol.approved", "log.loss_accepted"),
     *("import.start", "import.end"),
+    *("block.session_started", "block.session_ended", "block.session_abandoned", "block.integrated"),
 }
 
 

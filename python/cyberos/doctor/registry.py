@@ -18,19 +18,20 @@ class Family(NamedTuple):
     repair: Repair | None = None
 
 
-_families: list[Family] = []
+_own: list[Family] = []
+_above: list[Family] = []
 
 
 def register(family: Family) -> None:
-    """Adds a family behind those that are there; its findings' ids begin with its name."""
-    if any(known.name == family.name for known in _families):
+    """Adds a family of a layer above, behind those that are there; its findings' ids begin with its name."""
+    if any(known.name == family.name for known in families()):
         raise ValueError(f"there is a family {family.name} already")
-    _families.append(family)
+    _above.append(family)
 
 
 def families() -> tuple[Family, ...]:
     """Returns all families, those of this package first."""
-    if not _families:
+    if not _own:
         from cyberos.doctor import (
             bodies,
             index,
@@ -46,6 +47,6 @@ def families() -> tuple[Family, ...]:
         )
 
         # What the log says comes first: the rest follows from it.
-        for module in (manifest, log, kinds, bodies, view, peaks, index, search, protocol, permissions, strays):
-            register(module.FAMILY)
-    return tuple(_families)
+        modules = (manifest, log, kinds, bodies, view, peaks, index, search, protocol, permissions, strays)
+        _own.extend(module.FAMILY for module in modules)
+    return (*_own, *_above)

@@ -5,6 +5,23 @@ code or an HTTP status in one table of its own, and a docstring that says what i
 same classes. Nothing heavy is imported here: this module is on every start-up path.
 """
 
+from cyberos.errors.blocks import Absent as Absent
+from cyberos.errors.blocks import BlocksBusy as BlocksBusy
+from cyberos.errors.blocks import BlocksCorrupt as BlocksCorrupt
+from cyberos.errors.blocks import BlocksDisabled as BlocksDisabled
+from cyberos.errors.blocks import BlocksUnreachable as BlocksUnreachable
+from cyberos.errors.blocks import FactRefused as FactRefused
+from cyberos.errors.blocks import IdempotencyConflict as IdempotencyConflict
+from cyberos.errors.blocks import IntegrationStateInvalid as IntegrationStateInvalid
+from cyberos.errors.blocks import InvariantRefused as InvariantRefused
+from cyberos.errors.blocks import NotEnrolled as NotEnrolled
+from cyberos.errors.blocks import OutcomeUnknown as OutcomeUnknown
+from cyberos.errors.blocks import ProjectUnavailable as ProjectUnavailable
+from cyberos.errors.blocks import SchemaMismatch as SchemaMismatch
+from cyberos.errors.blocks import SessionAbandoned as SessionAbandoned
+from cyberos.errors.blocks import SessionEnded as SessionEnded
+from cyberos.errors.blocks import SessionOver as SessionOver
+from cyberos.errors.blocks import SessionReconciled as SessionReconciled
 from cyberos.errors.family import CyberosError as CyberosError
 from cyberos.errors.family import Kind as Kind
 from cyberos.errors.family import error_classes as error_classes

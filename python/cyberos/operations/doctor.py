@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from cyberos.blocks import health
 from cyberos.core import repair
 from cyberos.core.inspection import check_format
 from cyberos.core.repair import Loss, LossPlan
 from cyberos.doctor import aftermath
 from cyberos.doctor.examination import Examination
 from cyberos.doctor.findings import Finding, Remedy, Severity, Step
-from cyberos.doctor.registry import Family, families
+from cyberos.doctor.registry import Family, families, register
 from cyberos.errors import CyberosError
 
 Progress = Callable[[int], object]
@@ -64,7 +65,7 @@ def mend(
     if steps:
         steps.extend(_attempt(_rebuild(exam)))
         exam = exam.again()
-    for family in families():
+    for family in _families():
         done = list(_attempt(_mend(family, exam, remedies)))
         if done:
             steps.extend(done)
@@ -77,8 +78,15 @@ def plan_loss(store: str) -> LossPlan | None:
     return repair.plan_loss(store)
 
 
+def _families() -> tuple[Family, ...]:
+    """Returns all families, with those of the layers above the doctor's."""
+    if not any(family.name == health.FAMILY.name for family in families()):
+        register(health.FAMILY)
+    return families()
+
+
 def _diagnose(exam: Examination) -> Diagnosis:
-    findings = [finding for family in families() for finding in family.check(exam)]
+    findings = [finding for family in _families() for finding in family.check(exam)]
     order = list(Severity)
     findings.sort(key=lambda finding: order.index(finding.severity))
     healthy = not any(finding.counts for finding in findings)
