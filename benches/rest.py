@@ -21,6 +21,7 @@ _READERS = 50
 # Seconds between two questions of one reader: 50 readers ask 500 times a second.
 _PACE_S = 0.1
 _TARGET_S = 0.005
+_LIST_TARGET_S = 0.05
 
 
 class _Load(NamedTuple):
@@ -32,23 +33,28 @@ class _Load(NamedTuple):
 
 def histories(built: Built, seconds: float) -> Iterator[Case]:
     """Ten entries of the hot, the cold, the moved and the missing memory in turn, by 50 readers that stay connected."""
-    with _served(built.folder) as address:
-        _check(built, address)
-        asyncio.run(_load(address, built, min(seconds, 1.0), 0.0))
-        paced = asyncio.run(_load(address, built, seconds, _PACE_S))
-        packed = asyncio.run(_load(address, built, seconds, 0.0))
-    for name, load in (
-        (f"REST history, {_READERS} readers, each every {_PACE_S * 1e3:.0f} ms", paced),
-        (f"REST history, {_READERS} readers without a pause", packed),
-    ):
+    loads = {}
+    for workers in (1, 2):
+        with _served(built.folder, workers) as address:
+            _check(built, address)
+            asyncio.run(_load(address, built, min(seconds, 1.0), 0.0))
+            by = "one process" if workers == 1 else f"{workers} processes"
+            if workers == 1:
+                yield from _listing(built, address)
+                paced = asyncio.run(_load(address, built, seconds, _PACE_S))
+                loads[f"REST history, {_READERS} readers, each every {_PACE_S * 1e3:.0f} ms, {by}"] = paced
+            packed = asyncio.run(_load(address, built, seconds, 0.0))
+            loads[f"REST history, {_READERS} readers without a pause, {by}"] = packed
+    for name, load in loads.items():
         p95 = load.stats.p95
         measured = f"{p95 * 1e3:.2f} ms, {load.rate:,.0f} answers/s"
         yield Case(name, built.size, "ms", load.stats, "p95 <= 5 ms", measured, p95 <= _TARGET_S)
 
 
 @contextmanager
-def _served(store: Path) -> Iterator[tuple[str, int]]:
+def _served(store: Path, workers: int) -> Iterator[tuple[str, int]]:
     command = [_PROGRAM, "--store", str(store), "serve", "--port", "0", "--json"]
+    command += ["--workers", str(workers)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         text = ""
@@ -62,7 +68,11 @@ def _served(store: Path) -> Iterator[tuple[str, int]]:
 
 
 def _request(path: str) -> bytes:
-    return f"GET /api/v2/memories/{quote(path)}/history?limit=10 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    return _get(f"memories/{quote(path)}/history?limit=10")
+
+
+def _get(url: str) -> bytes:
+    return f"GET /api/v2/{url} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 
 
 class _Connection(asyncio.Protocol):
@@ -124,6 +134,29 @@ async def _load(address: tuple[str, int], built: Built, seconds: float, pace: fl
 
     await asyncio.gather(*(reader(number, dice.random() * pace) for number in range(_READERS)))
     return _Load(Stats.of(took), len(took) / seconds)
+
+
+def _listing(built: Built, address: tuple[str, int]) -> Iterator[Case]:
+    """A hundred memories by name: the first question, which reads the whole log, and those that follow."""
+
+    async def ask() -> list[float]:
+        connection = await _connect(address)
+        took = []
+        for _ in range(200):
+            start = time.perf_counter()
+            answer = await connection.ask(_get("memories?limit=100&prefix=memories/facts/"))
+            took.append(time.perf_counter() - start)
+            assert answer.count(b'"body_hash"') == 100
+        connection.close()
+        return took
+
+    first, *later = asyncio.run(ask())
+    yield Case("REST memories, the first question", built.size, "ms", Stats.of([first]))
+    stats = Stats.of(later)
+    measured = f"{stats.p95 * 1e3:.2f} ms"
+    yield Case(
+        "REST memories, a hundred", built.size, "ms", stats, "p95 <= 50 ms", measured, stats.p95 <= _LIST_TARGET_S
+    )
 
 
 def _check(built: Built, address: tuple[str, int]) -> None:

@@ -127,6 +127,18 @@ class Reader:
         which are pairs of `actor`, `kind`, `session_id` or `dream_id` and a value.
         """
 
+    def history_page(self, path: str, limit: int) -> bytes | None:
+        """The entries of a path's history as a JSON array, as `history --json` has them without body diffs.
+
+        `None` where that takes long, or where there is more to tell.
+        """
+
+    def is_as_known(self, path: str, content_sha256: str) -> bool:
+        """Whether the working file of a path is not there, or is a plain file whose bytes have this SHA-256.
+
+        `False` says no more than that a closer look is needed.
+        """
+
     def version_at(
         self, path: str, *, seq: int | None = None, ts_ns: int | None = None, follow_moves: bool = False
     ) -> Version | None:
@@ -142,6 +154,12 @@ class Reader:
         """Returns whether a working file with these bytes may not yet be brought up to the newest rows."""
     def memories_at(self, *, seq: int | None = None, ts_ns: int | None = None) -> tuple[list[Version], list[Damage]]:
         """Every memory that existed at such a point, ordered by name. Reads the whole log."""
+
+    def memories(self, prefix: str, after: str, limit: int) -> tuple[list[Version], list[Damage]]:
+        """The first `limit` memories there are now behind the path `after` whose path begins with `prefix`, by name.
+
+        The first question reads the whole log, later ones what was appended.
+        """
 
     def body(self, content_sha256: str) -> tuple[bytes | None, bool]:
         """The bytes with a SHA-256 (`None`: not kept), and whether they were kept once and then purged."""

@@ -5,6 +5,7 @@ criterion gives to the newest (AC 6, AC 15), the criterion wins: the diff is `e[
 """
 
 import dataclasses
+import pickle
 from datetime import datetime, timezone
 
 import pytest
@@ -280,3 +281,14 @@ def test_an_entry_that_was_read_equals_one_that_was_made(writer):
     )
     assert entry == made
     assert repr(entry) == repr(made)
+
+
+def test_a_pickled_entry_says_what_it_said(store, writer):
+    writer.put(X, "---\nn: 1\n---\none\n")
+    writer.put(X, "---\nn: 2\n---\ntwo\n", session_id="s")
+    writer.delete(X, mode="tombstone", reason="asked for")
+    for entry in walk(store, X):
+        there = pickle.loads(pickle.dumps(entry))
+        assert there == entry
+        names = ("path", "name", "ts_ns", "body_diff_reason", "frontmatter_diff", "body_diff")
+        assert [getattr(there, name) for name in names] == [getattr(entry, name) for name in names]

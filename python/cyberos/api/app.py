@@ -13,10 +13,10 @@ from starlette.responses import Response
 from cyberos import __version__
 from cyberos.api.answers import argument_error, error_answer
 from cyberos.api.models import ErrorAnswer
+from cyberos.api.quick import QuickHistories
 from cyberos.api.routes import ROUTERS
 from cyberos.api.security import Guard, Policy
 from cyberos.api.served import Served
-from cyberos.core.reader import AuditChainReader
 from cyberos.errors import BadArgument, CyberosError, EndpointNotFound, MethodRefused
 
 PREFIX: Final = "/api/v2"
@@ -51,10 +51,11 @@ def create(store: str, rules: Policy) -> FastAPI:
         telemetry=_NO_TELEMETRY,
         responses=_ERRORS,
     )
-    app.state.served = Served(store, AuditChainReader(store))
+    app.state.served = shared = Served.open(store)
     app.state.long_work = CapacityLimiter(_CHECKS)
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
+    app.add_middleware(QuickHistories, served=shared, prefix=PREFIX)
     app.add_middleware(Guard, rules=rules)
     app.add_exception_handler(CyberosError, _told)
     app.add_exception_handler(RequestValidationError, _told)

@@ -195,6 +195,66 @@ class RowsAnswer(_Told):
     rows: list[Row]
 
 
+class Head(_Model):
+    """A signed head: the root, in hexadecimal, of the first `size` rows, who signed it, and the note itself."""
+
+    origin: str
+    size: int
+    root: str
+    signers: list[str]
+    at: str | None
+    note: str
+
+
+class HeadsAnswer(_Model):
+    """The signed heads of the store, the smallest first."""
+
+    checkpoints: list[Head]
+
+
+class Proof(_Model):
+    """The proof of a row as a file, in `content`: `cyberos verify-proof` checks it."""
+
+    path: str
+    seq: int
+    origin: str
+    size: int
+    content: str
+
+
+class Consistency(_Model):
+    """That the log of `size` rows begins with that of `from_size`: roots in hexadecimal, hashes in base64."""
+
+    from_size: int
+    size: int
+    from_root: str
+    root: str
+    hashes: list[str]
+
+
+class Hit(_Model):
+    """A memory that was found; `highlights` are begins and ends in `snippet`, in characters."""
+
+    path: str
+    seq: int
+    ts: str
+    actor: str
+    kind: str | None
+    title: str | None
+    tags: list[str]
+    body_hash: str
+    score: float
+    snippet: str
+    highlights: list[tuple[int, int]]
+    edited: bool
+
+
+class SearchAnswer(_Told):
+    """The memories that were found, the best first."""
+
+    hits: list[Hit]
+
+
 class Finding(_Model):
     """One thing that is not as it must be, or that is worth saying."""
 

@@ -10,6 +10,7 @@ from cyberos import clock
 from cyberos.errors import BadArgument, PathRefused
 
 MAX_LIMIT: Final = 1_000
+HISTORY_LIMIT: Final = 10
 _MAX_SEQ: Final = (1 << 63) - 1
 
 
@@ -38,7 +39,7 @@ class _Query(BaseModel):
 class HistoryQuery(_Query):
     """Which entries of a history are wanted."""
 
-    limit: _Limit = 10
+    limit: _Limit = HISTORY_LIMIT
     chronological: bool = Field(False, description="The oldest of them first.")
     follow_moves: bool = Field(True, description="Go on under former names.")
     since: _At | None = None
@@ -104,6 +105,31 @@ class RowsQuery(_Query):
     before: int | None = Field(None, ge=1, le=_MAX_SEQ)
     limit: _Limit = 100
     newest_first: bool = False
+
+
+class ProofQuery(ShowQuery):
+    """Which row is proved."""
+
+    body: bool = Field(False, description="Put the memory's content into the proof as well.")
+
+
+class ConsistencyQuery(_Query):
+    """Which logs are compared, by their number of rows; `to` is all rows there are where it is left out."""
+
+    old: int = Field(alias="from", ge=0, le=_MAX_SEQ)
+    new: int | None = Field(None, alias="to", ge=0, le=_MAX_SEQ)
+
+
+class SearchQuery(_Query):
+    """What is searched for, and which memories count."""
+
+    q: str = Field(max_length=1_024, description='Words, `"phrases"` and `begin*`; all have to be there.')
+    limit: _Limit = 10
+    kind: str | None = Field(None, max_length=256, description="As the frontmatter says.")
+    tag: list[str] = Field([], max_length=16, description="More than one: with all.")
+    actor: str | None = Field(None, max_length=256, description="Who wrote the content.")
+    since: _At | None = None
+    until: _At | None = None
 
 
 class VerifyQuery(_Query):

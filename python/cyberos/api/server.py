@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import socket
 import stat
 import sys
@@ -10,9 +11,9 @@ from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import SIGNALS, Multiprocess
 
-from cyberos.errors import AddressInUse, BadArgument, BadConfig, IoFailure
+from cyberos.errors import AddressInUse, BadArgument, BadConfig, CyberosError, IoFailure
 
 _BACKLOG: Final = 512
 # Seconds that open requests have to end after the first signal.
@@ -69,6 +70,34 @@ class Server(uvicorn.Server):
             sys.setswitchinterval(before)
 
 
+class Processes(Multiprocess):
+    """Processes that answer at one address, and the signal that ended them."""
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
+        self._before = {number: signal.getsignal(number) for number in SIGNALS}
+        self._ended_by: signal.Signals | None = None
+        super().__init__(config, sockets)
+
+    def handle_int(self) -> None:
+        """Ends them after Ctrl-C."""
+        self._ended_by = signal.SIGINT
+        super().handle_int()
+
+    def handle_term(self) -> None:
+        """Ends them."""
+        self._ended_by = signal.SIGTERM
+        super().handle_term()
+
+    def run(self) -> None:
+        """Answers until a signal comes, which then takes its usual effect."""
+        super().run()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        if self._ended_by is None:
+            raise CyberosError("the processes that answer do not start", hint="standard error says why")
+        signal.raise_signal(self._ended_by)
+
+
 def config_of(make: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Config:
     """Returns how an application is served; `make` makes it, in each process once."""
     return uvicorn.Config(
@@ -86,9 +115,9 @@ def config_of(make: Callable[[], ASGIApp], workers: int = 1) -> uvicorn.Config:
 
 
 def run(config: uvicorn.Config, listener: socket.socket) -> None:
-    """Serves until SIGINT or SIGTERM comes. With one process the signal then takes its usual effect."""
+    """Serves until SIGINT or SIGTERM comes, which then takes its usual effect."""
     if config.workers > 1:
-        Multiprocess(config, [listener]).run()
+        Processes(config, [listener]).run()
     else:
         Server(config).run([listener])
 

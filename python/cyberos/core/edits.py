@@ -60,10 +60,8 @@ def warning(reader: AuditChainReader, path: str, likely: str | None = None) -> s
     `likely` is the SHA-256 of what the memory probably holds: where that is so, nothing is looked up.
     """
     try:
-        if likely:
-            body = bodies.working_file(reader.store_path, path)
-            if body is None or body == reader.native.body(likely)[0]:
-                return None
+        if likely and reader.native.is_as_known(path, likely):
+            return None
         found = working(reader, path)
     except CyberosError:
         return None

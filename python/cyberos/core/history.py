@@ -48,7 +48,8 @@ class HistoryEntry:
     empty where only the frontmatter changed, or `None`, and `body_diff_reason` says why: `no_content` (the row writes
     none), `first` (there is no older version), `purged`, `damaged`, `unavailable`, `binary`, `too_large`.
 
-    `path` is the row's own; `name` is the memory's, under which the row was found.
+    `path` is the row's own; `name` is the memory's, under which the row was found. A pickle has the diffs computed, and
+    no `body_lines`.
     """
 
     __slots__ = (
@@ -149,6 +150,11 @@ class HistoryEntry:
             return _native.Comparison(old, new, path, entry.name), None
         return None, next(reason for reason in _MISSING if reason in (old, new))
 
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """Computes the diffs: a copy in another process has no store to ask."""
+        found = {"_frontmatter_diff": self.frontmatter_diff, "_body_diff": self.body_diff, "_reason": self._reason}
+        return None, {**{name: getattr(self, name) for name in self.__slots__}, **found, "_source": None}
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HistoryEntry):
             return NotImplemented
@@ -199,6 +205,14 @@ def walk(
     walked = Walked(HistoryEntry.of(entry, bodies) for entry in entries)
     walked.damages = damages
     return walked
+
+
+def page(reader: AuditChainReader, target_path: str, limit: int) -> bytes | None:
+    """Returns the newest entries of a memory's history as a JSON array without body diffs: what `walk` says of them.
+
+    `None` where that takes more than a fraction of a millisecond, or where there is something to tell besides.
+    """
+    return reader.native.history_page(paths.check_lookup(target_path), limit)
 
 
 def every(

@@ -1,5 +1,6 @@
 """Proving a row to somebody who has no store, and checking such a proof."""
 
+import base64
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from cyberos.core.reader import AuditChainReader
 from cyberos.crypto import keys, retired
 from cyberos.crypto.keys import Keys
 from cyberos.crypto.signing import Verifier
-from cyberos.errors import BadArgument, BadNote, BadProof
+from cyberos.errors import BadArgument, BadNote, BadProof, VersionNotFound
 from cyberos.operations import checkpoints as signed
 
 
@@ -40,18 +41,26 @@ class Proved(NamedTuple):
 
 
 def prove(
-    store: str, path: str, at: clock.At, held: Keys, reference: str = keys.DEFAULT, *, with_body: bool = False
+    store: str, path: str, at: clock.At, held: Keys | None, reference: str = keys.DEFAULT, *, with_body: bool = False
 ) -> Proof:
     """Proves the row that wrote a version of a memory, or row `at.seq` itself where it is about that memory.
 
-    The newest signed head in the store that has the row is taken; where there is none, one is made.
+    The newest signed head in the store that has the row is taken; where there is none, one is made. Without keys
+    (`held` is `None`) none can be made: then `VersionNotFound` is raised.
     """
     reader = AuditChainReader(store)
     seq, body = _row_of(reader, path, at, with_body=with_body)
     origin = checkpoints.origin_of(store)
     heads = [head for head in checkpoints.stored(store) if head.origin == origin and head.size >= seq]
-    ours = [head for head in heads if _is_ours(head.note, origin, held)]
-    if not ours and not heads:
+    ours = [head for head in heads if held is not None and _is_ours(head.note, origin, held)]
+    if not heads:
+        if held is None:
+            raise VersionNotFound(
+                f"no signed head has row {seq} yet",
+                path=path,
+                seq=seq,
+                hint="its owner makes one: cyberos checkpoint create",
+            )
         signed.create(store, held, reference)
         ours = [head for head in checkpoints.stored(store) if head.size >= seq]
     head = (ours or heads)[-1]
@@ -72,6 +81,37 @@ def verify(content: bytes, held: Keys, *, named: Sequence[str] = (), file: str |
         proved.origin, proved.size, proved.seq, clock.iso_exact(row["ts_ns"]), row["op"], row["path"], row["actor"],
         row["content_sha256"], row, proved.body, proved.key,
     )  # fmt: skip
+
+
+class Consistency(NamedTuple):
+    """That the log of `size` rows begins with that of `from_size`: their roots in hexadecimal, and the proof's hashes.
+
+    `hashes` are in base64, in the order of RFC 6962.
+    """
+
+    from_size: int
+    size: int
+    from_root: str
+    root: str
+    hashes: list[str]
+
+
+def consistency(store: str, old: int, new: int | None = None, *, reader: AuditChainReader | None = None) -> Consistency:
+    """Proves that the log of `new` rows (`None`: of all there are) continues that of `old` rows.
+
+    Raises `VersionNotFound` for rows that are not written yet, `BadArgument` where `new` is less than `old`.
+    """
+    reader = reader or AuditChainReader(store)
+    last = reader.last_seq()
+    size = last if new is None else new
+    if max(old, size) > last:
+        raise VersionNotFound(f"there are no {max(old, size)} rows: the log ends with row {last}", seq=max(old, size))
+    if not 0 <= old <= size:
+        raise BadArgument(f"a log of {size} rows does not begin with {old} rows", argument="from")
+    native = reader.native
+    hashes = native.consistency_proof(old, size) if old else []
+    texts = [base64.b64encode(each).decode() for each in hashes]
+    return Consistency(old, size, native.root(old).hex(), native.root(size).hex(), texts)
 
 
 def _row_of(reader: AuditChainReader, path: str, at: clock.At, *, with_body: bool) -> tuple[int, bytes | None]:

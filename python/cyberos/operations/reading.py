@@ -6,6 +6,7 @@ from cyberos import clock
 from cyberos.core import edits, paths, sidecar
 from cyberos.core import history as core
 from cyberos.core.reader import AuditChainReader, describe
+from cyberos.errors import BadArgument
 
 
 class Memory(NamedTuple):
@@ -72,14 +73,59 @@ def _memory(store: str, path: str, row: Any, sha256: str, content: bytes, warnin
     )
 
 
+class Page(NamedTuple):
+    """Memories by name, from a longer list: where `next` is not null, there are more behind that path."""
+
+    memories: list[Listed]
+    next: str | None
+    warnings: list[str]
+
+
 def list_memories(store: str, prefix: str = "", at: clock.At | None = None) -> Listing:
     """Returns the memories whose path begins with `prefix`, as they were at a point in the past or are now."""
     reader = AuditChainReader(store)
     seq, ts_ns = reader.moment(at)
     versions, damages = reader.native.memories_at(seq=seq, ts_ns=ts_ns)
     listed = [
-        Listed(version.path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256)
-        for version in versions
-        if version.path.startswith(prefix) and not paths.is_acl(version.path)
+        _listed(version) for version in versions if version.path.startswith(prefix) and not paths.is_acl(version.path)
     ]
     return Listing(listed, [describe(damage) for damage in damages])
+
+
+def page_of_memories(
+    store: str,
+    prefix: str = "",
+    at: clock.At | None = None,
+    *,
+    after: str = "",
+    limit: int = 1_000,
+    reader: AuditChainReader | None = None,
+) -> Page:
+    """Returns the first `limit` of those memories behind the path `after`.
+
+    A `reader` that is kept for this reads only what was appended since it was asked last, unless `at` is given.
+    """
+    if limit < 1:
+        raise BadArgument(f"a limit is 1 or more, not {limit}", argument="limit")
+    if at is None:
+        listed, warnings = _present(reader or AuditChainReader(store), prefix, after, limit + 1)
+    else:
+        whole, warnings = list_memories(store, prefix, at)
+        listed = [memory for memory in whole if memory.path > after][: limit + 1]
+    more = listed[limit - 1].path if len(listed) > limit else None
+    return Page(listed[:limit], more, warnings)
+
+
+def _present(reader: AuditChainReader, prefix: str, after: str, count: int) -> tuple[list[Listed], list[str]]:
+    listed: list[Listed] = []
+    while True:
+        wanted = count - len(listed)
+        versions, damages = reader.native.memories(prefix, after, wanted)
+        listed += [_listed(version) for version in versions if not paths.is_acl(version.path)]
+        if len(versions) < wanted or len(listed) == count:
+            return listed, [describe(damage) for damage in damages]
+        after = versions[-1].path
+
+
+def _listed(version: Any) -> Listed:
+    return Listed(version.path, version.seq, clock.iso_exact(version.ts_ns), version.content_sha256)

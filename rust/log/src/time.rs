@@ -23,6 +23,16 @@ pub fn iso_seconds(ts_ns: u64) -> String {
     format!("{}Z", text.split('.').next().unwrap_or_default())
 }
 
+/// Returns a time in nanoseconds since the Unix epoch as ISO 8601 to the nanosecond, without zeros at the end of the fraction.
+pub fn iso_exact(ts_ns: u64) -> String {
+    let (seconds, fraction) = (iso_seconds(ts_ns), ts_ns % 1_000_000_000);
+    if fraction == 0 {
+        return seconds;
+    }
+    let digits = format!("{fraction:09}");
+    format!("{}.{}Z", seconds.trim_end_matches('Z'), digits.trim_end_matches('0'))
+}
+
 /// Returns year, month and day. Counts days from 0000-03-01, so that the leap day is the last of its year.
 fn date(ts_ns: u64) -> (u64, u64, u64) {
     let days = ts_ns / NS_PER_DAY + 719_468;
@@ -47,6 +57,14 @@ mod tests {
     fn iso_has_microseconds() {
         assert_eq!(iso(1_796_052_528_559_412_999), "2026-11-30T15:28:48.559412+00:00");
         assert_eq!(iso_seconds(1_796_052_528_559_412_999), "2026-11-30T15:28:48Z");
+    }
+
+    #[test]
+    fn iso_is_as_exact_as_it_must_be() {
+        assert_eq!(iso_exact(1_796_052_528_559_412_999), "2026-11-30T15:28:48.559412999Z");
+        assert_eq!(iso_exact(1_796_052_528_500_000_000), "2026-11-30T15:28:48.5Z");
+        assert_eq!(iso_exact(1_796_052_528_000_000_001), "2026-11-30T15:28:48.000000001Z");
+        assert_eq!(iso_exact(1_796_052_528_000_000_000), "2026-11-30T15:28:48Z");
     }
 
     #[test]

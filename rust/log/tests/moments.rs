@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use common::{START_NS, commit, empty, files, install, open_with, shared};
-use cyberos_log::history::{At, Chain, Version};
+use cyberos_log::history::{At, Chain, Present, Version};
 use cyberos_log::json::Value;
 use cyberos_log::log::SegmentPolicy;
 use cyberos_log::medium::SharedMedium;
@@ -87,6 +87,31 @@ proptest! {
         let mut indexed = open(&fake);
         indexed.catch_up().unwrap();
         check(&indexed, &rows);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(80))]
+
+    #[test]
+    fn the_memories_that_are_kept_up_are_those_there_are_now(
+        rows in prop::collection::vec(row(), 0..40),
+        max_bytes in prop::sample::select(vec![1 << 10, 1 << 20]),
+    ) {
+        let fake = empty();
+        let (mut writer, _) = open_with(&fake, SegmentPolicy { max_bytes }).unwrap();
+        let (mut chain, mut present) = (open(&fake), Present::default());
+        for group in rows.chunks(3) {
+            commit(&mut writer, group).unwrap();
+            chain.refresh().unwrap();
+            chain.bring_up(&mut present).unwrap();
+            let expected: Vec<Version> = chain.memories_at(At::Now).unwrap().0.into_values().collect();
+            let found: Vec<Version> = present.page("", "", usize::MAX).into_iter().cloned().collect();
+            prop_assert_eq!(&found, &expected);
+            let behind: Vec<Version> = present.page("memories/", PATHS[0], 1).into_iter().cloned().collect();
+            let mut wanted = expected.iter().filter(|memory| memory.path.starts_with("memories/"));
+            prop_assert_eq!(behind.first(), wanted.find(|memory| memory.path.as_str() > PATHS[0]));
+        }
     }
 }
 

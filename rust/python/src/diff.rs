@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use cyberos_log::diff::blame;
 use cyberos_log::diff::body::{BodyDiff, LineLists, body_diff};
-use cyberos_log::diff::fields::{FrontmatterDiff, frontmatter_diff};
+use cyberos_log::diff::fields::frontmatter_diff;
 use cyberos_log::diff::frontmatter::{cut, split};
 use cyberos_log::json::Value;
 use pyo3::prelude::*;
@@ -76,17 +76,8 @@ impl Comparison {
 impl Comparison {
     fn frontmatter_value(&self) -> Value {
         let (old, new) = (split(&self.old), split(&self.new));
-        match frontmatter_diff(old.frontmatter.as_ref(), new.frontmatter.as_ref()) {
-            FrontmatterDiff::Fields(diff) => diff.into_value(),
-            FrontmatterDiff::Text { why, diff } => {
-                let text = match diff {
-                    BodyDiff::Text(diff) => Value::Str(diff.unified(Some(&self.old_path), Some(&self.new_path))),
-                    BodyDiff::Same => Value::Str(String::new()),
-                    BodyDiff::Binary | BodyDiff::TooLarge => Value::Null,
-                };
-                Value::Object([("unparseable".to_owned(), Value::Str(why)), ("diff".to_owned(), text)].into())
-            }
-        }
+        let diff = frontmatter_diff(old.frontmatter.as_ref(), new.frontmatter.as_ref());
+        diff.into_value(&self.old_path, &self.new_path)
     }
 }
 

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cyberos_log::Digest;
-use cyberos_log::history::{Chain, Query};
+use cyberos_log::history::{Chain, Present, Query, is_as_known};
 use cyberos_log::manifest;
 use cyberos_log::medium::{Os, SharedMedium};
 use cyberos_log::objects::{Body, BodyReader};
 use cyberos_log::tree::{self, Tree};
+use cyberos_log::{Digest, LogError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -45,6 +45,7 @@ pub struct Reader {
 struct Log {
     chain: Chain,
     marks: Marks,
+    present: Present,
 }
 
 #[pymethods]
@@ -57,7 +58,7 @@ impl Reader {
             manifest::check_format(medium.as_ref(), &root)?;
             Chain::open(&medium, &root)
         })?;
-        let log = Mutex::new(Log { chain, marks: Marks::default() });
+        let log = Mutex::new(Log { chain, marks: Marks::default(), present: Present::default() });
         Ok(Self { medium, root, log, bodies: OnceLock::new() })
     }
 
@@ -97,6 +98,31 @@ impl Reader {
         let filters = self::filters(filters.unwrap_or_default())?;
         let query = Query { path, follow_moves, limit, since_ns, above, below, filters };
         self.ask(py, |log| Ok(walked(log.chain.log(), log.chain.history(&query)?)))
+    }
+
+    /// The entries of a path's history as a JSON array, as `history --json` has them without body diffs; `None` where that takes
+    /// long, or where there is more to tell.
+    fn history_page<'py>(&self, py: Python<'py>, path: String, limit: usize) -> Result<Option<Bound<'py, PyBytes>>> {
+        let bodies = py.detach(|| self.bodies())?;
+        let query = Query {
+            path: Some(path),
+            follow_moves: true,
+            limit: Some(limit),
+            since_ns: None,
+            above: 0,
+            below: None,
+            filters: Vec::new(),
+        };
+        let page = self.ask(py, |log| log.chain.page(&query, bodies, &self.root))?;
+        Ok(page.map(|page| PyBytes::new(py, &page)))
+    }
+
+    /// Whether the working file of a path is not there, or is a plain file whose bytes have this SHA-256; `False` says no more
+    /// than that a closer look is needed.
+    fn is_as_known(&self, py: Python<'_>, path: &str, content_sha256: &str) -> Result<bool> {
+        let sha = sha256(content_sha256)?;
+        let known = py.detach(|| is_as_known(self.medium.as_ref(), &self.root, path, Some(sha)));
+        Ok(known.map_err(LogError::io("read", self.root.join(path)))?)
     }
 
     /// The version of a memory after row `seq`, after the last row not later than `ts_ns`, or now; `None` for none.
@@ -142,6 +168,22 @@ impl Reader {
             Ok((memories, damages(log.chain.log(), met)))
         })?;
         Ok((memories.into_values().map(PyVersion::from).collect(), damage))
+    }
+
+    /// The first `limit` memories there are now behind the path `after` whose path begins with `prefix`, ordered by name. The
+    /// first question reads the whole log, later ones what was appended.
+    fn memories(
+        &self,
+        py: Python<'_>,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<(Vec<PyVersion>, Vec<PyDamage>)> {
+        self.ask(py, |log| {
+            log.chain.bring_up(&mut log.present)?;
+            let page = log.present.page(prefix, after, limit).into_iter().cloned().map(PyVersion::from).collect();
+            Ok((page, damages(log.chain.log(), log.present.damages().to_vec())))
+        })
     }
 
     /// The bytes with a SHA-256 (`None`: not kept), and whether they were kept once and then purged.

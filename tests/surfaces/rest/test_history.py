@@ -91,6 +91,25 @@ def test_parameters_mean_what_the_options_mean(cli, rest, versions, path):
         assert "".join(f"warning: {text}\n" for text in answer.json.get("warnings", [])) == done.err
 
 
+@pytest.mark.parametrize("path", [X, Y, "memories/facts/never.md", "memories/facts/n\u00e4.md", "memories/a/history"])
+def test_a_plain_question_has_the_answer_of_one_that_says_more(rest, versions, path):
+    for query in ("", "?limit=3", "?limit=100"):
+        plain, longer = (
+            rest.memory(path, f"history{query}"),
+            rest.memory(path, f"history{query or '?'}&show_body=false"),
+        )
+        assert (plain.status, plain.headers, plain.json) == (200, longer.headers | {
+            "content-length": plain.headers["content-length"], "date": plain.headers["date"]
+        }, longer.json)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["..%2Fx", "a%00", "%FF", "%2Fetc", "memories%5Cx", ""])
+def test_a_plain_question_is_refused_as_one_that_says_more(shared, path):
+    plain, longer = (shared.get(f"memories/{path}/history{query}") for query in ("", "?show_body=false"))
+    assert plain.error == (422, "path_refused")
+    assert plain.json == longer.json
+
+
 def test_a_memory_that_never_existed_has_no_entries(shared):
     answer = shared.memory("memories/facts/never.md", "history")
     assert (answer.status, answer.json) == (200, {"path": "memories/facts/never.md", "entries": []})

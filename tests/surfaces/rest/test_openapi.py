@@ -10,6 +10,9 @@ from schemathesis import checks
 from cyberos.api import app, security
 from cyberos.core import store as stores
 from cyberos.core.writer import Writer
+from cyberos.crypto import keys
+from cyberos.crypto.keys import Keys
+from cyberos.operations import checkpoints
 
 X = "memories/facts/x.md"
 _EXAMPLES = 10
@@ -32,6 +35,9 @@ def application(tmp_path_factory):
         writer.put("memories/b.md", b"\xff\x00")
         writer.move(X, "memories/facts/y.md")
         writer.delete("memories/b.md", mode="purge", reason="asked for")
+    held = Keys(str(tmp_path_factory.mktemp("keys")), {})
+    held.create(keys.DEFAULT)
+    checkpoints.create(str(store), held)
     return app.create(str(store), security.policy("127.0.0.1", None, ["testserver"]))
 
 
@@ -58,7 +64,7 @@ def test_answers_are_what_the_document_says(schema):
             case.call_and_validate(checks=_CHECKS)
 
         ask()
-    assert len(names) == 11, names
+    assert len(names) == 15, names
 
 
 @pytest.mark.parametrize(
@@ -77,11 +83,15 @@ def test_answers_are_what_the_document_says(schema):
         "rows/1",
         "health",
         "verify?deep=true",
+        "search?q=v2",
+        "checkpoints",
+        "consistency?from=2",
+        "memories/memories/facts/y.md/proof?at=2&body=true",
     ],
 )
 def test_answers_with_content_are_what_the_document_says(schema, url):
     route, _, query = url.partition("?")
-    found = re.fullmatch(r"(memories|rows)/(.*?)(/(?:history|show|diff|blame))?", route)
+    found = re.fullmatch(r"(memories|rows)/(.*?)(/(?:history|show|diff|blame|proof))?", route)
     name = (
         f"/api/v2/{found[1]}/{{{'path' if found[1] == 'memories' else 'seq'}}}{found[3] or ''}"
         if found

@@ -43,9 +43,16 @@ def test_several_processes_answer_at_one_address_and_end_together(store, writer)
     finally:
         process.send_signal(signal.SIGTERM)
         process.stdout.close()
-        assert process.wait(30) == 0
+        assert process.wait(30) == -signal.SIGTERM
     with pytest.raises(OSError, match="refused"):
         socket.create_connection((host, int(port)), timeout=5)
+
+
+def test_ctrl_c_ends_several_processes_and_is_told_as_with_one(store):
+    process, _ = start(store, "--workers", "2")
+    process.send_signal(signal.SIGINT)
+    process.stdout.close()
+    assert process.wait(30) == 130
 
 
 def test_a_port_in_use_is_told(cli, store):

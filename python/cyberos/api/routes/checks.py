@@ -29,7 +29,7 @@ class _GoneError(Exception):
 @router.get("/health", response_model=models.Health)
 def health(request: Request) -> Response:
     """Whether the store can be read."""
-    store, reader = served(request)
+    store, reader, *_ = served(request)
     return answer(healths.health(store, reader=reader))
 
 

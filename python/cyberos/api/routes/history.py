@@ -26,7 +26,7 @@ def all_history(request: Request, query: Annotated[AllHistoryQuery, Query()]) ->
 
 
 def _answer(request: Request, path: str | None, query: HistoryQuery, head: dict[str, object]) -> Response:
-    store, reader = served(request)
+    store, reader, *_ = served(request)
     found = operations.history(
         store,
         path,

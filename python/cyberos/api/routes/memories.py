@@ -1,6 +1,5 @@
 """The memories themselves."""
 
-from bisect import bisect_right
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -16,12 +15,19 @@ router = APIRouter(tags=["memories"])
 
 @router.get("/memories", response_model=models.ListAnswer)
 def list_memories(request: Request, query: Annotated[ListQuery, Query()]) -> Response:
-    """The memories by path, now or at a row or time. Reads the whole log."""
-    listing = reading.list_memories(served(request).store, query.prefix, query.moment())
-    start = bisect_right(listing.memories, query.after, key=lambda memory: memory.path)
-    page = listing.memories[start : start + query.limit]
-    more = page[-1].path if start + query.limit < len(listing.memories) else None
-    return list_answer({"next": more}, "memories", (memory._asdict() for memory in page), lambda: listing.warnings)
+    """The memories by path, now or at a row or time. The latter reads the whole log, as does the first question."""
+    shared = served(request)
+    page = reading.page_of_memories(
+        shared.store,
+        query.prefix,
+        query.moment(),
+        after=query.after,
+        limit=query.limit,
+        reader=shared.listing,
+    )
+    return list_answer(
+        {"next": page.next}, "memories", (memory._asdict() for memory in page.memories), lambda: page.warnings
+    )
 
 
 @router.get("/memories/{path:path}", response_model=models.Memory)

@@ -16,7 +16,7 @@ router = APIRouter(tags=["rows"])
 @router.get("/rows", response_model=models.RowsAnswer)
 def rows(request: Request, query: Annotated[RowsQuery, Query()]) -> Response:
     """The rows of the log, oldest first unless asked for the other way round."""
-    store, reader = served(request)
+    store, reader, *_ = served(request)
     found = operations.rows(
         store,
         after=query.after,
@@ -31,5 +31,5 @@ def rows(request: Request, query: Annotated[RowsQuery, Query()]) -> Response:
 @router.get("/rows/{seq}", response_model=models.Row)
 def row(request: Request, seq: Seq) -> Response:
     """One row of the log."""
-    store, reader = served(request)
+    store, reader, *_ = served(request)
     return answer(operations.row(store, seq, reader=reader))

@@ -47,6 +47,23 @@ impl FieldDiff {
     }
 }
 
+impl FrontmatterDiff<'_> {
+    /// The form of `history --json`: that of the fields, or `{"unparseable": why, "diff": unified diff of the blocks}`.
+    pub fn into_value(self, old_path: &str, new_path: &str) -> Value {
+        match self {
+            Self::Fields(diff) => diff.into_value(),
+            Self::Text { why, diff } => {
+                let text = match diff {
+                    BodyDiff::Text(diff) => Value::Str(diff.unified(Some(old_path), Some(new_path))),
+                    BodyDiff::Same => Value::Str(String::new()),
+                    BodyDiff::Binary | BodyDiff::TooLarge => Value::Null,
+                };
+                Value::Object([("unparseable".to_owned(), Value::Str(why)), ("diff".to_owned(), text)].into())
+            }
+        }
+    }
+}
+
 /// Compares two sets of fields.
 ///
 /// Numbers are equal by what they are worth, at any depth: `1` and `1.0` are no change, since writers of YAML and JSON differ
@@ -69,9 +86,10 @@ pub fn field_diff(old: &Fields, new: &Fields) -> FieldDiff {
 
 /// Compares the frontmatter of two versions; a version without any counts as one without fields.
 pub fn frontmatter_diff<'a>(old: Option<&Frontmatter<'a>>, new: Option<&Frontmatter<'a>>) -> FrontmatterDiff<'a> {
-    let fields = |side: Option<&Frontmatter<'a>>| side.map_or_else(|| Ok(Fields::new()), |side| side.fields.clone());
-    let why = match (fields(old), fields(new)) {
-        (Ok(old), Ok(new)) => return FrontmatterDiff::Fields(field_diff(&old, &new)),
+    let none = Ok(Fields::new());
+    let [old_fields, new_fields] = [old, new].map(|side| side.map_or(&none, |side| &side.fields));
+    let why = match (old_fields, new_fields) {
+        (Ok(old), Ok(new)) => return FrontmatterDiff::Fields(field_diff(old, new)),
         (Err(old), Ok(_)) => format!("old frontmatter: {old}"),
         (Ok(_), Err(new)) => format!("new frontmatter: {new}"),
         (Err(old), Err(new)) if old == new => format!("both frontmatters: {old}"),

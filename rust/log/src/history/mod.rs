@@ -6,13 +6,18 @@ mod filter;
 mod lag;
 mod lineage;
 mod memory;
+mod page;
+mod present;
 mod rows;
 mod state;
+mod working;
 
 pub use chain::Chain;
 pub use entry::{Entry, Older, Query, Walked};
 pub use filter::{Filter, is_memory};
 pub(crate) use lag::versions_beside;
+pub use present::Present;
 pub use rows::{Next, Step};
 pub(crate) use state::apply;
 pub use state::{At, Version};
+pub use working::is_as_known;

@@ -44,11 +44,16 @@ impl IndexSet {
     /// Looks at the folder again; returns whether it had changed.
     pub fn refresh(&mut self) -> Result<bool> {
         let names = self.listed();
-        let changed = names != self.names || self.runs.iter().any(|run| run.is_damaged());
+        let changed = names != self.names || self.is_damaged();
         if changed {
             self.load(names);
         }
         Ok(changed)
+    }
+
+    /// Whether a page that was read of a run was not as it was written.
+    pub fn is_damaged(&self) -> bool {
+        self.runs.iter().any(|run| run.is_damaged())
     }
 
     /// What the folder lists: nothing where it cannot be listed, since an index never makes a reader fail.
