@@ -51,11 +51,21 @@ impl Chain {
     }
 
     /// Leaves out what the index says of rows that this log does not have: it is then another log's, or an older state's.
+    ///
+    /// The index may also be younger than this view of the log, which then looks again.
     fn bind(&mut self) {
+        let mut looked_again = false;
         let mut known = None;
-        for (last, mark) in self.index.boundaries() {
-            if let Some(position) = self.position_after(last, |chain| chain == mark) {
-                known = Some(position);
+        let boundaries: Vec<_> = self.index.boundaries().collect();
+        for (last, mark) in boundaries {
+            known = self.position_after(last, |chain| chain == mark);
+            if known.is_none() && !looked_again {
+                looked_again = true;
+                if self.log.refresh().is_ok_and(|changed| changed) {
+                    known = self.position_after(last, |chain| chain == mark);
+                }
+            }
+            if known.is_some() {
                 break;
             }
         }

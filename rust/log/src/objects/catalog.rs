@@ -114,25 +114,32 @@ impl Catalog {
     }
 
     /// Finds the newest run of the index whose last row is in the packs as it says, and returns that row.
+    ///
+    /// The index may be younger than the list of packs: then that row is in a pack that is not known yet.
     fn verified(&mut self) -> Result<Option<Last>> {
+        let mut listed = false;
         let boundaries: Vec<(u64, Digest)> = self.index.boundaries().collect();
         for (seq, mark) in boundaries {
-            if let Some(last) = self.indexed(seq)?
-                && last.fixed.header.seq == seq
-                && last.mark() == mark
-            {
-                return Ok(Some(last));
+            let mut last = self.indexed(seq, mark)?;
+            if last.is_none() && !listed {
+                listed = true;
+                self.packs.list()?;
+                last = self.indexed(seq, mark)?;
+            }
+            if last.is_some() {
+                return Ok(last);
             }
         }
         Ok(None)
     }
 
-    fn indexed(&mut self, seq: u64) -> Result<Option<Last>> {
+    fn indexed(&mut self, seq: u64, mark: Digest) -> Result<Option<Last>> {
         let (Ok(Some(offset)), Some(pack)) = (self.index.offset(seq), self.packs.holding(seq)?) else {
             return Ok(None);
         };
         let at = Position { pack, offset };
-        Ok(self.packs.fixed(at)?.map(|fixed| Last { at, fixed }))
+        let last = self.packs.fixed(at)?.map(|fixed| Last { at, fixed });
+        Ok(last.filter(|last| last.fixed.header.seq == seq && last.mark() == mark))
     }
 
     /// Gives up the part of the index from a damaged run on.

@@ -233,3 +233,23 @@ fn an_index_of_other_packs_is_told_by_its_mark() {
     }
     all_found(&medium, &bodies);
 }
+
+#[test]
+fn an_index_that_reaches_into_a_pack_younger_than_the_reader_is_used() {
+    let medium = medium();
+    let before = many(&medium, 20);
+    let reader = reader(&medium);
+    assert_eq!(get(&reader, &before[3]), found(&before[3]));
+    let packs = pack_names(&medium).len();
+    let all = many(&medium, 200);
+    assert!(pack_names(&medium).len() > packs + 1, "new packs were begun");
+    let mut catalog = reader.catalog();
+    let rows = catalog.index.last();
+    catalog.index.refresh().unwrap();
+    catalog.trust_index().unwrap();
+    assert!(catalog.index.last() > rows + 100, "{} rows are covered, {rows} before", catalog.index.last());
+    drop(catalog);
+    for body in &all {
+        assert_eq!(get(&reader, body), found(body));
+    }
+}
