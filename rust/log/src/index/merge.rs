@@ -146,7 +146,7 @@ impl Merge {
 /// Chooses the runs to merge, given their rows, oldest first.
 ///
 /// Sizes are in levels that grow by a factor of eight. Levels must fall from the oldest run to the newest; then there are
-/// O(log n) runs, and a row is copied O(log n) times. See docs/decisions/0012.
+/// O(log n) runs, and a row is copied O(log n) times. See docs/decisions/0014.
 fn choose(rows: &[u64]) -> Option<Range<usize>> {
     let levels: Vec<u32> = rows.iter().map(|rows| level(*rows)).collect();
     // A run with a larger one behind it goes into that one.
