@@ -14,6 +14,7 @@ from pathlib import Path
 import exchange
 import proofs
 import reading
+import redacting
 import report
 import rest
 import searching
@@ -37,6 +38,7 @@ _GROUPS = (
     "threads",
     "rest",
     "search",
+    "redact",
 )
 
 
@@ -95,6 +97,8 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
         yield exchange.export(built[sizes[-1]], work, 1 if options.quick else 5)
     if "search" in groups:
         yield from searching.cases(work, runs * 5)
+    if "redact" in groups:
+        yield from redacting.cases(runs * 10)
     if "threads" in groups:
         yield writing.group_commit(50 if options.quick else 200)
 

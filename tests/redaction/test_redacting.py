@@ -166,6 +166,7 @@ def test_a_check_that_fails_or_is_not_known_lets_nothing_through(monkeypatch):
 def test_without_the_validators_nothing_is_taken_for_redacted(monkeypatch, missing):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else find(name))
+    validators.require.cache_clear()
     with pytest.raises(ExtraMissing) as caught:
         redact_text("nothing to see")
     assert caught.value.extra == "redact"

@@ -1,14 +1,13 @@
 """Facts as they come in, and a bootstrap as people and models read it."""
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
 from cyberos import clock
 from cyberos.blocks.bootstrap import Bootstrap, Item
 from cyberos.blocks.facts import Fact
-from cyberos.cli import output
+from cyberos.cli import inputs, output
 from cyberos.errors import BadArgument, FactRefused
 
 _FIELDS: Final = {"text", "topic", "key", "resolves", "data", "occurred"}
@@ -16,16 +15,7 @@ _FIELDS: Final = {"text", "topic", "key", "resolves", "data", "occurred"}
 
 def read_facts(file: str) -> list[Fact]:
     """Returns the facts in a file of JSON Lines, or on standard input (`-`)."""
-    if file == "-":
-        if sys.stdin is None:
-            raise BadArgument("standard input is closed, and no FILE is named", argument="--jsonl")
-        raw = sys.stdin.buffer.read()
-    else:
-        try:
-            with open(file, "rb") as handle:
-                raw = handle.read()
-        except OSError as error:
-            raise BadArgument(f"cannot read {file!r}: {error.strerror}", argument="--jsonl") from error
+    raw = inputs.read(file, "--jsonl")
     lines = [line for line in raw.split(b"\n") if line.strip()]
     if not lines:
         raise BadArgument(f"there is no fact in {file}", argument="--jsonl")

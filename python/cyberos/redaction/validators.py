@@ -4,6 +4,7 @@ Each takes how a candidate reads and returns whether it is what it seems. None m
 `confirms` gets a yes where a check fails with an exception, or is not known.
 """
 
+import functools
 import importlib
 import importlib.util
 from collections.abc import Callable
@@ -44,6 +45,7 @@ _REGIONS: Final = (
 )
 
 
+@functools.cache
 def require() -> None:
     """Raises `ExtraMissing` where what confirms is not installed: then nothing may be taken for redacted."""
     for module, package in (("phonenumbers", "phonenumbers"), ("stdnum", "python-stdnum")):
@@ -90,7 +92,9 @@ def _is_phone(value: str, where: str) -> bool:
 
     if where == "international":
         number = value if value.startswith("+") else "+" + value.lstrip("0 -")
-        return check(number, None, phonenumbers.is_valid_number)
+        # Written in groups, a number is one also where nobody has it yet.
+        is_grouped = not number.removeprefix("+").isdigit()
+        return check(number, None, phonenumbers.is_possible_number if is_grouped else phonenumbers.is_valid_number)
     if where == "labelled":
         number = "+" + value[2:] if value.startswith("00") else value
         return any(check(number, region, phonenumbers.is_possible_number) for region in _REGIONS)

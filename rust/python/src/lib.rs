@@ -11,7 +11,6 @@ mod redact;
 mod repair;
 mod rows;
 mod survey;
-mod transcript;
 mod tree;
 mod value;
 mod writer;
@@ -45,8 +44,6 @@ mod _native {
     use crate::repair::{Repair, plan_loss};
     #[pymodule_export]
     use crate::survey::{Survey, survey};
-    #[pymodule_export]
-    use crate::transcript::{Transcript, Turns, count_turns, create_transcript, erase_transcript, seal_transcript};
     #[pymodule_export]
     use crate::tree::{includes, is_consistent};
     #[pymodule_export]

@@ -1,11 +1,12 @@
 //! Values that are given to a name which says that they are secret: `password = "…"`, `API_TOKEN=…`, `--secret …`.
 
-use std::collections::HashSet;
-
 use regex::Captures;
 
-use crate::edges::{before, behind};
+use crate::edges::{behind, head, tail};
 use crate::rules::Rule;
+use crate::values::{
+    Value, is_a_password, is_code, is_in_a_settings_line, is_mixed, is_name, is_placeholder, is_random,
+};
 use crate::{Find, Tag};
 
 /// Names of what a person or a program remembers; almost anything may be one's password.
@@ -57,128 +58,159 @@ const ABOUT: [&str; 42] = [
     "manager",
     "env",
 ];
-/// What stands for a value where there is none, and words of code.
-const WORDS: [&str; 36] = [
-    "null",
-    "none",
-    "nil",
-    "true",
-    "false",
-    "undefined",
-    "str",
-    "string",
-    "text",
-    "bytes",
-    "int",
-    "number",
-    "bool",
-    "boolean",
-    "any",
-    "object",
-    "required",
-    "optional",
-    "hidden",
-    "secret",
-    "secrets",
-    "token",
-    "password",
-    "passwd",
-    "pwd",
-    "passphrase",
-    "redacted",
-    "masked",
-    "removed",
-    "self",
-    "this",
-    "input",
-    "env",
-    "empty",
-    "unset",
-    "placeholder",
-];
-const VALUE: &str = r#"(?:\\{0,3}"((?:[^"\\\n]|\\[^"\n]){1,200})\\{0,3}"|\\{0,3}'((?:[^'\\\n]|\\[^'\n]){1,200})\\{0,3}'|`([^`\n]{1,200})`|([^\s"'`<>,;&|(){}\[\]]{1,200}))"#;
-
+/// Words between a name and its value in a sentence.
+const COPULAS: [&str; 8] = ["is now", "is", "was", "là", "la", "ist", "est", "es"];
+/// So many bytes of a value are looked at, of a name, and of what stands around them: time is linear in the text.
+const LONGEST: usize = 1_024;
+const LONGEST_NAME: usize = 64;
+pub const NEAR: usize = 256;
+/// A password's fewest characters.
+const SHORTEST: usize = 4;
 /// Returns the expressions.
 pub fn rules() -> Vec<Rule> {
-    let names = format!("(?i:({PASSWORDS})|{SECRETS})");
-    let rest = r"([A-Za-z0-9_-]{0,40})";
-    vec![
-        Rule::new(
-            format!(r#"{names}{rest}\\{{0,3}}["'`\]]{{0,2}}[ \t]{{0,16}}(?:=>|:=|={{1,2}}|:|->)\s{{0,8}}{VALUE}"#),
-            assigned,
-        ),
-        Rule::new(format!(r"--[a-z-]{{0,30}}{names}{rest}[ =]{{1,2}}{VALUE}"), assigned),
-        Rule::new(
-            format!(r"<[A-Za-z0-9_.:-]{{0,40}}{names}{rest}(?:\s[^<>]{{0,100}})?>\s{{0,8}}{VALUE}\s{{0,8}}</"),
-            assigned,
-        ),
-        Rule::new(
-            format!(r"(?i:({PASSWORDS})()\s{{1,3}}(?:is now|is|was|là|la|ist|est|es)\s{{0,2}}:?\s{{1,3}}){VALUE}"),
-            spoken,
-        ),
-        Rule::new(
-            format!(r"(?i-u:login|user(?:name)?)\s{{1,3}}[^\s]{{1,100}}\s{{1,3}}(?i-u:(password))()\s{{1,3}}{VALUE}"),
-            spoken,
-        ),
-    ]
+    vec![Rule::new(format!("(?i:({PASSWORDS})|{SECRETS})"), named)]
 }
 
-#[derive(Clone, Copy)]
-struct Value<'t> {
-    text: &'t str,
-    start: usize,
-    end: usize,
-    quoted: bool,
+/// How a name is given its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// `name = value` and the like, `--name value`, `<name>value</name>`.
+    Assigned,
+    /// `the name is value`, `login ann name value`.
+    Spoken,
 }
 
-fn value<'t>(found: &Captures<'t>) -> Option<Value<'t>> {
-    let (index, group) = (3..=6).find_map(|index| found.get(index).map(|group| (index, group)))?;
-    Some(Value { text: group.as_str(), start: group.start(), end: group.end(), quoted: index < 6 })
-}
-
-fn assigned(text: &str, found: &Captures<'_>, finds: &mut Vec<Find>) -> bool {
-    let Some(mut value) = value(found) else { return false };
-    let rest = found.get(2).map_or("", |rest| rest.as_str());
+fn named(text: &str, found: &Captures<'_>, finds: &mut Vec<Find>) -> bool {
+    let Some(name) = found.get(0) else { return true };
+    let is_password = found.get(1).is_some();
+    let last = finds.last().filter(|last| matches!(last.tag, Tag::Password | Tag::Secret));
+    if last.is_some_and(|last| name.end() <= last.end) {
+        return true; // it is part of a value
+    }
+    let rest = head(text.get(name.end()..).unwrap_or_default(), LONGEST_NAME);
+    let rest =
+        rest.get(..count(rest, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))).unwrap_or_default();
+    // `--password-- >` ends in no name's hyphen, but `->` is an arrow.
+    let arrow = usize::from(rest.ends_with('-') && behind(text, name.end() + rest.len()) == Some('>'));
+    let rest = rest.get(..rest.len() - arrow).unwrap_or_default();
     if !continues_a_name(rest) || is_about(rest) {
         return false;
     }
-    let is_password = found.get(1).is_some();
-    if !value.quoted {
-        if matches!(behind(text, value.end), Some('(' | '[' | '{')) && is_code(value.text) {
-            return false;
-        }
-        value = trimmed(value);
-    }
-    let fits = if is_password {
-        let is_setting = !value.quoted && is_in_a_settings_line(text, value.start);
-        is_a_password(&value, is_setting)
-    } else {
-        is_random(&value)
+    let Some((at, given)) = value_start(text, name.start(), name.end() + rest.len()) else { return false };
+    let Some(value) = value(text, at) else { return false };
+    let fits = match (given, is_password) {
+        (Given::Spoken, true) => (value.quoted && !value.text.contains(' ')) || is_mixed(value.text),
+        (Given::Spoken, false) => false,
+        (Given::Assigned, true) => is_a_password(text, value),
+        (Given::Assigned, false) => is_random(text, value),
     };
-    if fits && !is_placeholder(value.text) {
-        finds.push(Find::certain(if is_password { Tag::Password } else { Tag::Secret }, value.start, value.end));
-        return true;
+    let long_enough = !is_password || value.text.chars().count() >= SHORTEST;
+    if !(fits && long_enough) || is_placeholder(value.text) {
+        return false;
     }
-    false
+    let end = if value.is_cut { whole_end(text, value) } else { value.end };
+    finds.push(Find::certain(if is_password { Tag::Password } else { Tag::Secret }, value.start, end));
+    true
 }
 
-fn spoken(_text: &str, found: &Captures<'_>, finds: &mut Vec<Find>) -> bool {
-    let Some(mut value) = value(found) else { return false };
-    if !value.quoted {
-        value = trimmed(value);
-    }
-    let fits = value.quoted && !value.text.contains(' ') || is_mixed(value.text);
-    if fits && value.text.chars().count() >= 4 && !is_placeholder(value.text) {
-        finds.push(Find::certain(Tag::Password, value.start, value.end));
-        return true;
-    }
-    false
+/// Returns where a value ends that is longer than what was looked at.
+fn whole_end(text: &str, value: Value<'_>) -> usize {
+    let rest = text.get(value.end..).unwrap_or_default();
+    let ends = |char: char| if value.quoted { char == '\n' } else { char.is_whitespace() };
+    value.end + rest.find(ends).unwrap_or(rest.len())
 }
 
-/// Leaves out the mark that ends a sentence.
-fn trimmed(value: Value<'_>) -> Value<'_> {
-    let text = value.text.trim_end_matches(['.', ':', '?', '\\']);
-    Value { text, end: value.start + text.len(), ..value }
+fn count(text: &str, is: impl Fn(u8) -> bool) -> usize {
+    text.bytes().take_while(|&byte| is(byte)).count()
+}
+
+/// Returns where the value of the name at `start..end` begins, and how it is given.
+fn value_start(text: &str, start: usize, end: usize) -> Option<(usize, Given)> {
+    let rest = head(text.get(end..)?, NEAR);
+    let closed = count(rest, |byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b']')).min(6);
+    let blanks = |from: usize| rest.get(from..).map_or(0, |rest| count(rest, |byte| matches!(byte, b' ' | b'\t')));
+    let sign = closed + blanks(closed);
+    let behind_name = rest.get(sign..)?;
+    if let Some(joint) = ["=>", ":=", "==", "->", "=", ":"].iter().find(|joint| behind_name.starts_with(**joint)) {
+        let value = sign + joint.len();
+        return Some((end + value + blanks(value), Given::Assigned));
+    }
+    let line = tail(text, start, NEAR).rsplit('\n').next()?;
+    let word = line.rsplit(|char: char| char.is_whitespace() || char == '"').next()?;
+    if closed == 0 && sign > 0 && word.starts_with("--") {
+        return Some((end + sign, Given::Assigned));
+    }
+    if closed == 0 && word.contains('<') && !word.contains('>') {
+        let close = behind_name.find('>')?;
+        return Some((end + sign + close + 1 + blanks(sign + close + 1), Given::Assigned));
+    }
+    if sign == closed {
+        return None;
+    }
+    let mut before = line.split_whitespace().rev().skip(usize::from(!word.is_empty()) + 1);
+    if word.is_empty() && before.next().is_some_and(|word| matches!(word, "login" | "user" | "username")) {
+        return Some((end + sign, Given::Spoken));
+    }
+    let copula = COPULAS
+        .iter()
+        .find(|copula| behind_name.strip_prefix(**copula).is_some_and(|tail| tail.starts_with([' ', ':'])))?;
+    let value = sign + copula.len();
+    let value = value + rest.get(value..).map_or(0, |rest| count(rest, |byte| matches!(byte, b' ' | b':')));
+    Some((end + value, Given::Spoken))
+}
+
+/// Takes the value that begins at `at`: what is in quotes, or up to what ends a word.
+fn value(text: &str, at: usize) -> Option<Value<'_>> {
+    let whole = text.get(at..)?;
+    let rest = head(whole, LONGEST);
+    let is_cut = |end: usize| end == rest.len() && end < whole.len();
+    let prefix = count(rest, |byte| matches!(byte.to_ascii_lowercase(), b'b' | b'r' | b'u' | b'f' | b'@')).min(2);
+    let slashes = rest.get(prefix..).map_or(0, |rest| count(rest, |byte| byte == b'\\'));
+    let open = prefix + slashes;
+    if let Some(quote @ ('"' | '\'' | '`')) = behind(rest, open) {
+        let inner = rest.get(open..)?;
+        let times = count(inner, |byte| char::from(byte) == quote);
+        let times = if times >= 3 { 3 } else { 1 };
+        let close = format!("{}{}", "\\".repeat(slashes), String::from(quote).repeat(times));
+        let start = at + open + times;
+        let inner = rest.get(open + times..)?;
+        let inner = if times == 3 { inner } else { inner.split('\n').next()? };
+        // Where the closing quote is missing, the value goes on to the end of the line.
+        let length = closing(inner, &close).unwrap_or(inner.len());
+        return Value::new(text, start, start + length, true, is_cut(open + times + length));
+    }
+    let is_end = |char: char| char.is_whitespace() || "\"'`<>,;&|(){}[]".contains(char);
+    let length = rest.find(is_end).unwrap_or(rest.len());
+    let word = rest.get(..length)?;
+    // A call, an element of something, or what a template puts in.
+    if behind(rest, length).is_some_and(|char| matches!(char, '(' | '[' | '{'))
+        && (matches!(word, "" | "$") || ((is_code(word) || is_name(word)) && !is_in_a_settings_line(text, at)))
+    {
+        return None;
+    }
+    let plain = word.trim_end_matches(['.', ':', '?', '\\']);
+    if plain.len() < word.len() {
+        return Value::new(text, at, at + plain.len(), false, false);
+    }
+    // A mark that is followed by more of the same is a part of it.
+    let mut end = length;
+    while let Some(mark) = behind(rest, end).filter(|char| "(){}[],".contains(*char)) {
+        let more = rest.get(end + mark.len_utf8()..)?;
+        let more = more.find(is_end).unwrap_or(more.len());
+        if more == 0 {
+            break;
+        }
+        end += mark.len_utf8() + more;
+    }
+    Value::new(text, at, at + end, false, is_cut(end))
+}
+
+/// Returns where `close` stands unescaped.
+fn closing(text: &str, close: &str) -> Option<usize> {
+    text.match_indices(close).map(|(at, _)| at).find(|&at| {
+        let slashes = text.get(..at).map_or(0, |head| head.bytes().rev().take_while(|&byte| byte == b'\\').count());
+        slashes % 2 == 0
+    })
 }
 
 /// Whether a name goes on like this: `token_prod`, `tokens`, `tokenProd`, `token2`, and not `tokenizer`.
@@ -199,135 +231,4 @@ fn is_about(rest: &str) -> bool {
     let plain: String = rest.chars().map(|char| char.to_ascii_lowercase()).collect();
     let last = plain.rsplit(['_', '-']).next().unwrap_or_default();
     ABOUT.contains(&last) || words.split(' ').next_back().is_some_and(|last| ABOUT.contains(&last))
-}
-
-/// Whether the name is in capitals at the start of a line, or one of several joined by `;` or `&`: its value is no code.
-fn is_in_a_settings_line(text: &str, value: usize) -> bool {
-    if before(text, value) != Some('=') {
-        return false;
-    }
-    let line =
-        text.get(..value).and_then(|head| head.rsplit(['\n', ';', '&', '?', '"', '\'']).next()).unwrap_or_default();
-    let line = line.trim_start().trim_start_matches("export ").trim_start_matches("set ");
-    let named = line.trim_end_matches('=');
-    let joined = before(text, value - line.len().min(value)).is_some_and(|char| matches!(char, ';' | '&' | '?'));
-    !named.is_empty()
-        && !named.contains(char::is_whitespace)
-        && (joined || !named.contains(|char: char| char.is_ascii_lowercase()))
-}
-
-fn is_a_password(value: &Value<'_>, is_setting: bool) -> bool {
-    let length = value.text.chars().count();
-    if length < 4
-        || (value.text.contains(char::is_whitespace)
-            && !(value.quoted && is_mixed(value.text) && length <= 64 && value.text.split_whitespace().count() <= 2))
-    {
-        return false;
-    }
-    value.quoted || is_setting || (is_mixed(value.text) && !is_code(value.text))
-}
-
-/// Whether a value has letters beside digits or marks, as few words have.
-fn is_mixed(text: &str) -> bool {
-    let has = |is: fn(char) -> bool| text.chars().any(is);
-    let letters = has(char::is_alphabetic);
-    let digits = has(|char| char.is_ascii_digit());
-    let marks = has(|char| char.is_ascii_punctuation() && !matches!(char, '_' | '-' | '.' | '/' | ':' | '\''));
-    (letters && (digits || marks)) || (digits && text.chars().count() >= 4 && !text.contains(['.', '/', ':']))
-}
-
-/// Whether a value reads as an expression: names joined by points, or an interpolation.
-fn is_code(text: &str) -> bool {
-    let is_name = |part: &str| {
-        part.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
-    let parts: Vec<&str> = text.split(['.', '?', '!']).filter(|part| !part.is_empty()).collect();
-    (parts.len() > 1 && parts.iter().all(|part| is_name(part) && !part.starts_with(|char: char| char.is_ascii_digit())))
-        || text.contains("://")
-        || text.contains("::")
-        || text.contains("->")
-}
-
-fn is_random(value: &Value<'_>) -> bool {
-    let text = value.text;
-    let length = text.len();
-    if length < 8 || text.contains(char::is_whitespace) || !text.is_ascii() || text.contains("://") {
-        return false;
-    }
-    if !value.quoted && is_code(text) && length < 40 {
-        return false;
-    }
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
-    if letters == 0 {
-        return false;
-    }
-    let bits = entropy(text);
-    (digits > 0 && bits >= 2.75)
-        || (digits == 0 && length >= 16 && bits >= 3.4 && has_both_cases(text) && !is_words(text))
-}
-
-fn has_both_cases(text: &str) -> bool {
-    text.bytes().any(|byte| byte.is_ascii_uppercase()) && text.bytes().any(|byte| byte.is_ascii_lowercase())
-}
-
-/// Whether capitals come as in `camelCaseWords`: each begins a run of at least two small letters on average.
-fn is_words(text: &str) -> bool {
-    let capitals = text.bytes().filter(u8::is_ascii_uppercase).count();
-    text.len() >= capitals * 4
-}
-
-/// Bits that each character tells, as Shannon has it.
-fn entropy(text: &str) -> f64 {
-    let mut counts = [0_u32; 128];
-    let mut total = 0_u32;
-    for byte in text.bytes() {
-        if let Some(count) = counts.get_mut(usize::from(byte)) {
-            *count += 1;
-            total += 1;
-        }
-    }
-    let total = f64::from(total);
-    counts
-        .iter()
-        .filter(|&&count| count > 0)
-        .map(|&count| f64::from(count) / total)
-        .map(|share| -share * share.log2())
-        .sum()
-}
-
-fn is_placeholder(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let inside = |open: &str, close: &str| lower.starts_with(open) && lower.ends_with(close);
-    let distinct: HashSet<char> = lower.chars().collect();
-    WORDS.contains(&lower.as_str())
-        || distinct.len() == 1 && distinct.iter().all(|&char| !char.is_ascii_digit())
-        || inside("<", ">")
-        || inside("${", "}")
-        || inside("{", "}")
-        || inside("%(", ")s")
-        || inside("[", "]")
-        || (inside("%", "%") && lower.len() > 2)
-        || (lower.starts_with('$')
-            && lower.bytes().skip(1).all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            && !lower.as_bytes().get(1).is_some_and(u8::is_ascii_digit))
-        || [
-            "your-",
-            "your_",
-            "my-secret",
-            "enter-",
-            "insert-",
-            "replace-",
-            "replace_with",
-            "vault:",
-            "arn:aws:",
-            "projects/",
-            "op://",
-            "env:",
-            "file:",
-        ]
-        .iter()
-        .any(|start| lower.starts_with(start))
-        || Tag::is_tag(text)
 }

@@ -22,6 +22,9 @@ const CARDS: [&[usize]; 10] =
 const CITIZENS: [&[usize]; 6] = [&[12], &[3, 3, 6], &[3, 3, 3, 3], &[4, 4, 4], &[3, 9], &[6, 6]];
 const SOCIAL: [&[usize]; 1] = [&[3, 2, 4]];
 
+/// So many numbers in a row are looked at.
+const ROW: usize = 12;
+
 /// Notes numbers.
 pub fn find(text: &str, finds: &mut Vec<Find>) {
     let groups = groups(text);
@@ -93,14 +96,35 @@ fn fitted(text: &str, groups: &[Group], shape: &[usize], separators: &[u8]) -> O
     Some((start, end, digits))
 }
 
-/// Whether the same separator joins one more group: a longer number, or a row of numbers.
+/// Whether the same separator joins more groups: a longer number, or a row of numbers that are none of it.
 fn is_joined(text: &str, groups: &[Group], separator: Option<u8>) -> bool {
     let (Some(separator), Some(first), Some(last)) = (separator, groups.first(), groups.last()) else { return false };
-    let separator = char::from(separator);
-    let digit = |char: Option<char>| char.is_some_and(|char| char.is_ascii_digit());
-    separator != ' '
-        && ((before(text, first.start) == Some(separator) && digit(before(text, first.start.saturating_sub(1))))
-            || (behind(text, last.end) == Some(separator) && digit(behind(text, last.end + 1))))
+    let bytes = text.as_bytes();
+    let counted = |before: bool, from: usize| {
+        let mut at = from;
+        let step = |at: usize| if before { at.checked_sub(1) } else { Some(at + 1) };
+        let get = |at: usize| if before { bytes.get(at.checked_sub(1)?) } else { bytes.get(at) };
+        let mut joined = 0;
+        while joined < ROW && get(at) == Some(&separator) {
+            let Some(mut next) = step(at) else { break };
+            if !get(next).is_some_and(u8::is_ascii_digit) {
+                break;
+            }
+            while get(next).is_some_and(u8::is_ascii_digit) {
+                let Some(further) = step(next) else { break };
+                next = further;
+            }
+            at = next;
+            joined += 1;
+        }
+        joined
+    };
+    let (left, right) = (counted(true, first.start), counted(false, last.end));
+    if separator != b' ' {
+        return left + right > 0;
+    }
+    // One more number may stand beside it, and so may others of its kind.
+    left + right > 1 && (left % groups.len() > 0 || right % groups.len() > 0)
 }
 
 /// Whether hyphens join it to more hexadecimal, as in a UUID.

@@ -16,6 +16,9 @@ mod rules;
 mod secrets;
 mod shapes;
 mod tag;
+mod values;
+
+use std::cmp::Reverse;
 
 pub use tag::Tag;
 
@@ -55,7 +58,7 @@ impl Find {
     }
 }
 
-/// Returns what may have to be replaced in `text`, by start; spans may overlap, and none is only a tag that stands there.
+/// Returns what may have to be replaced in `text`, by start and the longest first; spans may overlap, and none is only a tag that stands there.
 pub fn candidates(text: &str) -> Vec<Candidate> {
     let folded = Folded::new(text);
     let read = folded.text();
@@ -72,7 +75,7 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
             is_new.then(|| Candidate { tag, check, start, end, value: value.to_owned() })
         })
         .collect();
-    found.sort_by_key(|found| (found.start, found.end, found.tag));
+    found.sort_by_key(|found| (found.start, Reverse(found.end), found.tag, found.check));
     found.dedup_by(|later, earlier| {
         (later.start, later.end, later.tag, later.check) == (earlier.start, earlier.end, earlier.tag, earlier.check)
     });

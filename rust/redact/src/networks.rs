@@ -1,11 +1,12 @@
 //! Addresses of machines: IPv4 and IPv6.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::LazyLock;
 
-use regex::Captures;
+use regex::{Captures, Regex};
 
-use crate::edges::{before, behind, is_alnum};
-use crate::rules::Rule;
+use crate::edges::{before, behind, is_alnum, tail};
+use crate::rules::{Rule, compiled};
 use crate::{Find, Tag};
 
 /// What a dotted number is, where one of these stands before it.
@@ -33,6 +34,11 @@ const NUMBERED: [&str; 22] = [
     "phiên bản",
     "mục",
 ];
+
+/// So many bytes before an address are looked at.
+const NEAR: usize = 64;
+
+static RFC: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i-u:rfc) ?[0-9]{1,5},$"));
 
 /// Returns the expressions.
 pub fn rules() -> Vec<Rule> {
@@ -78,13 +84,15 @@ fn is_nobodys(address: Ipv4Addr) -> bool {
 
 /// Whether what stands before says that this is a version or the number of a section.
 fn is_numbered(text: &str, start: usize) -> bool {
-    let head = text.get(..start).unwrap_or_default();
-    let line = head.rsplit('\n').next().unwrap_or_default();
+    let line = tail(text, start, NEAR).rsplit('\n').next().unwrap_or_default();
     let near = line.trim_end_matches([' ', ':', '"', '\'']);
     if ["==", ">=", "<=", "~=", "!=", "^", "~", "~>"].iter().any(|mark| near.ends_with(mark)) {
         return true;
     }
     if !near.is_empty() && near.chars().all(|char| char == '#') {
+        return true;
+    }
+    if RFC.is_match(near) {
         return true;
     }
     // `Mozilla/1.2.3.4`, and not `//1.2.3.4`.

@@ -1,12 +1,16 @@
 //! Telephone numbers: international ones, national ones of a known form, and whatever a label or a country announces.
 
-use regex::Captures;
+use std::sync::LazyLock;
 
-use crate::edges::{before, behind, is_alnum};
-use crate::labels::LINK;
-use crate::rules::{Rule, span};
+use regex::{Captures, Regex};
+
+use crate::edges::{before, behind, head, is_alnum};
+use crate::labels::linked;
+use crate::rules::{Rule, compiled, span};
 use crate::{Find, Tag};
 
+/// So many bytes behind a country's name are looked at.
+const NEAR: usize = 256;
 const FEWEST: usize = 7;
 const MOST: usize = 15;
 const LABELS: &str = r"\b(?:tele)?phone(?:s|number)?\b|\btel\b|\btele\b|\bmobile\b|\bcell(?:phone)?\b|\bfax\b|whatsapp|\bzalo\b|\bviber\b|hotline|\bsđt\b|\bsdt\b|đt\b|điện thoại|dien thoai|di động|số máy|téléphone|teléfono|telefon[eo]?\b|\bmóvil\b|celular|\bportable\b|\bhandy\b|rufnummer|电话|手机|電話|手機|携帯|전화|휴대폰|телефон|тел|โทร|\bcall (?:me|us|him|her|them)(?: (?:at|on|under))?|\bgọi\b|\btext me at\b";
@@ -42,19 +46,15 @@ const COUNTRIES: [(&str, &str); 26] = [
 
 /// Returns the expressions.
 pub fn rules() -> Vec<Rule> {
-    let number = r"\(?\+?[0-9][0-9 ().\-/]{5,24}[0-9]";
     let mut rules = vec![
         Rule::new(r"\+[ (]{0,2}[1-9][0-9 ().\-/]{5,24}[0-9]", international),
         Rule::new(r"00[ -]?[1-9][0-9][0-9 ().\-/]{5,24}[0-9]", international),
         Rule::new(r"(?:1[-. ])?(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[-. ])[2-9][0-9]{2}[-. ][0-9]{4}", american),
         Rule::new(r"\(?0[235789][0-9]{1,2}\)?(?:[ .-]?[0-9]){7,9}", vietnamese),
-        Rule::new(format!("(?i:{LABELS}){LINK}({number})"), labelled),
+        Rule::new(format!("(?i:{LABELS})"), labelled),
     ];
     let names: Vec<String> = COUNTRIES.iter().map(|(names, _)| format!("({names})")).collect();
-    rules.push(Rule::new(
-        format!(r"(?i:{})[^\n0-9+]{{1,40}}(\(?0[0-9][0-9 ().\-/]{{5,20}}[0-9]|[1-9][0-9]{{1,4}}(?:[ .\-/][0-9]{{2,4}}){{2,4}})", names.join("|")),
-        announced,
-    ));
+    rules.push(Rule::new(format!("(?i:{})", names.join("|")), announced));
     rules
 }
 
@@ -104,9 +104,18 @@ fn is_alone(text: &str, start: usize, end: usize) -> bool {
         && !(joint(behind(text, end)) && digit(behind(text, end + 1)))
 }
 
+/// Whether its digits are parted by spaces alone, as are more numbers beside it.
+fn is_in_a_row(text: &str, start: usize, end: usize) -> bool {
+    let spaced =
+        |at: Option<char>, digit: Option<char>| at == Some(' ') && digit.is_some_and(|char| char.is_ascii_digit());
+    text.get(start..end).is_some_and(|number| number.bytes().all(|byte| byte == b' ' || byte.is_ascii_digit()))
+        && (spaced(before(text, start), before(text, start.saturating_sub(1)))
+            || spaced(behind(text, end), behind(text, end + 1)))
+}
+
 fn american(text: &str, found: &Captures<'_>, finds: &mut Vec<Find>) -> bool {
     let Some((start, end)) = span(found) else { return true };
-    let taken = is_alone(text, start, end);
+    let taken = is_alone(text, start, end) && !is_in_a_row(text, start, end);
     if taken {
         finds.push(Find::unsure(Tag::Phone, "phone_US", start, end));
     }
@@ -127,14 +136,27 @@ fn vietnamese(text: &str, found: &Captures<'_>, finds: &mut Vec<Find>) -> bool {
     false
 }
 
-fn labelled(text: &str, found: &Captures<'_>, finds: &mut Vec<Find>) -> bool {
-    let Some(span) = span(found) else { return true };
-    beginnings(text, span, "phone_labelled", finds)
+fn labelled(text: &str, label: &Captures<'_>, finds: &mut Vec<Find>) -> bool {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| compiled(r"^\+?[0-9][0-9 ().\-/]{5,24}[0-9]"));
+    let Some(label) = label.get(0) else { return true };
+    let start = linked(text, label.end());
+    let number = text.get(start..).and_then(|rest| NUMBER.find(rest));
+    number.is_none_or(|number| beginnings(text, (start, start + number.end()), "phone_labelled", finds))
 }
 
-fn announced(text: &str, found: &Captures<'_>, finds: &mut Vec<Find>) -> bool {
-    let Some(number) = found.iter().last().flatten() else { return true };
-    let country = (1..=COUNTRIES.len()).find(|&index| found.get(index).is_some());
-    let check = country.and_then(|index| COUNTRIES.get(index - 1)).map(|&(_, check)| check);
-    check.is_none_or(|check| beginnings(text, (number.start(), number.end()), check, finds))
+fn announced(text: &str, name: &Captures<'_>, finds: &mut Vec<Find>) -> bool {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+        compiled(r"^[^\n0-9+]{1,40}(\(?0[0-9][0-9 ().\-/]{5,20}[0-9]|[1-9][0-9]{1,4}(?:[ .\-/][0-9]{2,4}){2,4})")
+    });
+    let country = COUNTRIES.iter().enumerate().find(|(index, _)| name.get(index + 1).is_some());
+    let (Some((_, &(_, check))), Some(name)) = (country, name.get(0)) else { return true };
+    let rest = head(text.get(name.end()..).unwrap_or_default(), NEAR);
+    if let Some(number) = NUMBER.captures(rest).and_then(|found| found.get(1)) {
+        let at = name.end();
+        // A number that goes on behind what is looked at is none.
+        if number.end() < NEAR - 4 {
+            beginnings(text, (at + number.start(), at + number.end()), check, finds);
+        }
+    }
+    true
 }

@@ -1,4 +1,4 @@
-//! Numbers of identity whose form is rare enough to need no label.
+//! What has a form that is rare enough to need no label: numbers of identity, and addresses written `ann [at] example [dot] com`.
 
 use regex::Captures;
 
@@ -22,6 +22,13 @@ macro_rules! number {
 /// Returns the expressions.
 pub fn rules() -> Vec<Rule> {
     vec![
+        Rule::new(
+            concat!(
+                r"(?i-u)[a-z0-9._%+-]{1,64}\s{0,2}[\[({]\s?(?:at|@)\s?[\])}]\s{0,2}[a-z0-9-]{1,63}",
+                r"(?:\s{0,2}(?:[\[({]\s?(?:dot|\.)\s?[\])}]|\.)\s{0,2}[a-z0-9-]{1,63}){1,8}",
+            ),
+            number!(Email, None),
+        ),
         Rule::new(r"[0-9]{10}-[0-9]{3}", number!(Mst, Some("vn_mst"))),
         Rule::new(r"P[A-Z<][A-Z]{3}[A-Z<]{39}\s{1,4}[A-Z0-9<]{44}", number!(Passport, None)),
         Rule::new(r"[A-Z0-9<]{9}[0-9][A-Z]{3}[0-9]{7}[MFX<][0-9]{7}[A-Z0-9<]{14}[0-9<][0-9]", number!(Passport, None)),

@@ -1,10 +1,8 @@
 """`cyberos put`."""
 
-import sys
-
 import click
 
-from cyberos.cli import changes
+from cyberos.cli import changes, inputs
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
 from cyberos.errors import BadArgument
@@ -38,22 +36,10 @@ def put(
     if expected == "":
         hint = "--if-absent is for where there is no such memory"
         raise BadArgument("--expected needs a SHA-256", argument="--expected", hint=hint)
-    content = _read(file)
+    content = inputs.read(file)
     fields = changes.parse_meta(meta)
     if expected is not None or if_absent:
         changed = memories.put_if(store, path, content, expected, fields, actor=actor, session_id=session_id)
     else:
         changed = memories.put(store, path, content, fields, actor=actor, session_id=session_id)
     changes.tell(settings, store, changed, "put")
-
-
-def _read(file: str) -> bytes:
-    if file == "-":
-        if sys.stdin is None:
-            raise BadArgument("standard input is closed, and no FILE is named", argument="FILE")
-        return sys.stdin.buffer.read()
-    try:
-        with open(file, "rb") as handle:
-            return handle.read()
-    except OSError as error:
-        raise BadArgument(f"cannot read {file!r}: {error.strerror}", argument="FILE") from error

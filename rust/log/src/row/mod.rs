@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use draft::RowDraft;
-pub use touch::{SESSIONS, Touch, session_name, session_writes_name};
+pub use touch::Touch;
 
 use crate::hash::Digest;
 use crate::json::scan::{self, Scanner};
