@@ -486,3 +486,71 @@ class Repair:
         """Removes an index, `history` or `objects`."""
     def index_bodies(self) -> None:
         """Indexes all bodies."""
+
+def create_transcript(path: str | os.PathLike[str]) -> None:
+    """Makes a transcript without turns; another file there is `AlreadyExists`."""
+
+def seal_transcript(
+    path: str | os.PathLike[str], session_id: str, first: str, acknowledged: int
+) -> tuple[str, int, str, int]:
+    """Seals a transcript; returns the file's SHA-256, the number of turns, the last one's chain, and the file's length.
+
+    One that is sealed already is checked and hashed. Damage, or fewer turns than `acknowledged`, is `CorruptLog`.
+    """
+
+def erase_transcript(path: str | os.PathLike[str], tombstone: bytes) -> int:
+    """Puts a tombstone in the place of a transcript and zeros over its bytes; returns how many there were."""
+
+def count_turns(path: str | os.PathLike[str]) -> int | None:
+    """How many turns an open transcript has, at the cost of its last append; `None` where there is none."""
+
+@final
+class Transcript:
+    """An open transcript, for appending. The caller keeps others from doing the same."""
+
+    def __new__(cls, path: str | os.PathLike[str], session_id: str, first: str, acknowledged: int) -> Transcript:
+        """Opens it and takes away what a crash left behind the last whole append.
+
+        `first` is the chain of the row that started the session, in hexadecimal. Fewer turns than `acknowledged` are
+        `CorruptLog`.
+        """
+    def turns(self) -> int:
+        """Number of turns that are there."""
+    def dropped(self) -> int:
+        """Bytes that opening has taken away."""
+    def append(self, turns: list[tuple[str, int, str | None, dict[str, Any] | None, bool | None]]) -> int:
+        """Appends turns, all or none, with one sync; returns how many there are then.
+
+        A turn is `(role, ts_ns, content, content_cipher, redactions_applied)`: a text or an envelope.
+        """
+
+@final
+class Turns:
+    """The turns of a transcript, read one after the other in bounded memory. What is damaged ends them and is said."""
+
+    def __new__(cls, path: str | os.PathLike[str], session_id: str, first: str) -> Turns:
+        """Opens the transcript of the session that the row with chain `first` started, or `FileNotFoundError`."""
+    @property
+    def form(self) -> str:
+        """What the file is: `open`, `sealed`, `peer_open`, `peer_sealed` or `tombstone`."""
+    @property
+    def turns(self) -> int:
+        """Turns that were read so far."""
+    @property
+    def chain(self) -> str:
+        """`chain` of the last turn that was read."""
+    @property
+    def damage(self) -> str | None:
+        """What is wrong with the rest, once there are no further turns."""
+    @property
+    def torn(self) -> int:
+        """Bytes behind the last whole append, which were never acknowledged."""
+    def skip(self) -> int:
+        """Passes over all turns, checking each; returns how many there are."""
+    def next(
+        self, most: int, enough: int
+    ) -> list[tuple[int, int, str, str | None, dict[str, Any] | None, bool | None]]:
+        """The next turns, at most `most` and about `enough` bytes of JSON; empty behind the last one.
+
+        A turn is `(turn_seq, ts_ns, role, content, content_cipher, redactions_applied)`.
+        """

@@ -10,6 +10,9 @@ from cyberos.cli.main import root
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 
+# Groups that are others under another name.
+ALIASES = ("transcript",)
+
 HEAD = """\
 # The command line
 
@@ -26,7 +29,7 @@ def sections(command: click.Command, name: str, parent: click.Context | None = N
     if parent is not None:  # the global options stand in the root's help
         text = text.partition("Global options:")[0].rstrip()
     yield f"\n## {ctx.command_path}\n\n```\n{text}\n```\n"
-    if isinstance(command, LazyGroup):
+    if isinstance(command, LazyGroup) and command.name not in ALIASES:
         for below in command.table:
             found = command.get_command(ctx, below)
             assert found is not None

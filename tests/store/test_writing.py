@@ -188,13 +188,6 @@ def test_a_batch_is_one_commit_all_or_nothing(writer: Writer) -> None:
     assert not (writer.store_path / "memories/c.md").exists()
 
 
-def test_the_active_session_is_noted(writer: Writer) -> None:
-    (writer.store_path / "sessions").mkdir()
-    (writer.store_path / "sessions/.active").write_text("sre-investigation")
-    writer.put("memories/a.md", "a\n")
-    assert writer.read_audit_row(1)["extra"]["session_id"] == "sre-investigation"
-
-
 def test_emit_aux_refuses_the_kinds_that_change_memories(writer: Writer) -> None:
     writer.emit_aux("dream.start", {"dream_id": "d1"})
     assert writer.read_recent_audit_rows(1)[0]["payload"] == {"dream_id": "d1"}

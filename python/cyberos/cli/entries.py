@@ -19,6 +19,7 @@ _ANNOTATIONS: Final = (
     ("dream_id", "via dream {:.8}…"),
     ("proposal_id", "(proposal {})"),
     ("session_id", "during session {}"),
+    ("session_turn", "turn {}"),
     ("invocation", "via {}"),
     ("restored_from_seq", "of row {}"),
     ("imported_from", "imported from {}"),
@@ -55,7 +56,8 @@ def _lines(entry: HistoryEntry, *, show_body: bool, show_path: bool, paint: Call
     body = f"{entry.body_hash[:_SHORT]}…" if entry.body_hash else "—"
     row = f"[{entry.seq:>6}] {clock.iso_seconds(entry.ts_ns)}"
     head = f"{row} {_cell(entry.kind, 28)} {_cell(entry.actor, 16)} body={body}"
-    notes = [text.format(output.printable(str(value))) for key, text in _ANNOTATIONS if (value := entry.extra.get(key))]
+    told = ((text, entry.extra.get(key)) for key, text in _ANNOTATIONS)
+    notes = [text.format(output.printable(str(value))) for text, value in told if value not in (None, "")]
     if what := _moved(entry) or _told(entry):
         notes.insert(0, what)
     if show_path and _moved(entry) is None:

@@ -11,6 +11,7 @@ from cyberos.crypto import keys
 from cyberos.errors import StoreNotFound
 
 if TYPE_CHECKING:
+    from cyberos.crypto.keystore import Keystore
     from cyberos.operations.automatic import Signer
 
 
@@ -21,6 +22,13 @@ def held() -> keys.Keys:
         base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
         folder = os.path.join(base, "cyberos")
     return keys.Keys(folder, os.environ)
+
+
+def keystore(store: str) -> "Keystore":
+    """Returns the keystore of the user, who has one or not."""
+    from cyberos.crypto.keystore import Keystore
+
+    return Keystore.locate(held().folder, os.environ, store=store)
 
 
 def signing_key(named: str | None) -> str:

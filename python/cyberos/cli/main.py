@@ -56,6 +56,10 @@ COMMANDS: Final = {
     "prove": Entry("cyberos.cli.commands.prove", "prove", "Prove to somebody else that a row is in the log"),
     "verify-proof": Entry("cyberos.cli.commands.verify_proof", "verify_proof", "Check a proof; needs no store"),
     "key": Entry("cyberos.cli.commands.key", "key", "Make and show the keys of signed heads and encrypted sessions"),
+    "session": Entry("cyberos.cli.commands.session", "session", "Record conversations, read them, and let them expire"),
+    "transcript": Entry(
+        "cyberos.cli.commands.session", "transcript", "The same as `cyberos session`, under another name"
+    ),
     "serve": Entry("cyberos.cli.commands.serve", "serve", "Serve the store over HTTP, for reading"),
     "blocks": Entry(
         "cyberos.cli.commands.blocks", "blocks", "Let several sessions work on one project, each on a branch"

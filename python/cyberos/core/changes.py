@@ -119,10 +119,11 @@ class Record:
     """A row that changes no memory."""
 
     kind: Final = "aux"
-    __slots__ = ("extra", "row_kind")
+    __slots__ = ("extra", "path", "row_kind")
 
-    def __init__(self, row_kind: str, payload: Mapping[str, Any]) -> None:
-        self.row_kind, self.extra = row_kind, payload
+    def __init__(self, row_kind: str, payload: Mapping[str, Any], *, path: str | None = None) -> None:
+        """`path` is what the row is about; by default what `payload` calls so."""
+        self.row_kind, self.extra, self.path = row_kind, payload, path
 
     def check(self, limit: int) -> None:  # noqa: ARG002, the same for every change
         """Raises `BadArgument`."""
@@ -135,8 +136,10 @@ class Record:
 
     def arguments(self) -> tuple[Any, ...]:
         """Returns what the compiled core needs besides who and when."""
-        path = next((self.extra[key] for key in ("path", "target_path") if isinstance(self.extra.get(key), str)), "")
-        return (self.row_kind, path)
+        if self.path is not None:
+            return (self.row_kind, self.path)
+        named = (self.extra.get(key) for key in ("path", "target_path"))
+        return (self.row_kind, next((path for path in named if isinstance(path, str)), ""))
 
 
 Change = Put | Move | Delete | Record

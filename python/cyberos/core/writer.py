@@ -16,6 +16,7 @@ from cyberos import _native, clock, config, layout
 from cyberos.core import access, acl, paths, protocol
 from cyberos.core.changes import Change, Delete, Mode, Move, Put, Record
 from cyberos.core.reader import AuditChainReader, Row
+from cyberos.crypto.keystore import Keystore
 from cyberos.errors import BadArgument, CyberosError, IoFailure, StoreNotFound, StoreReadOnly
 
 Receipt = _native.Receipt
@@ -39,6 +40,7 @@ class Writer:
         patience: float = 10.0,
         puts_files_off: bool = False,
         signer: Callable[[int], object] | None = None,
+        keystore: Keystore | None = None,
     ) -> None:
         """Opens it; raises `StoreNotFound`, `UnsupportedStore`, `StoreReadOnly`, `StoreLocked` or `CorruptLog`.
 
@@ -46,11 +48,13 @@ class Writer:
         they change: for imports. Rows and bodies are durable as ever; after a crash the next writer writes the files.
 
         `signer` is called after each commit, once its rows are durable, with the number of the last row, to sign the
-        log's head where that is due: a `cyberos.operations.automatic.Signer`. It must not raise.
+        log's head where that is due: a `cyberos.operations.automatic.Signer`. It must not raise. `keystore` has the
+        keys of sessions.
         """
         self.store_path = Path(store_path)
         self.actor = actor
-        self._patience, self._imports, self._signer = patience, puts_files_off, signer
+        self.keystore, self.patience = keystore, patience
+        self._imports, self._signer = puts_files_off, signer
         if not layout.is_store(os.fspath(self.store_path)):
             raise StoreNotFound(f"no store at {self.store_path}", store=os.fspath(self.store_path))
         _native.check_format(self.store_path)  # the settings of a newer one need not make sense
@@ -152,11 +156,10 @@ class Writer:
         `actors` and `times` (nanoseconds since 1970) say who made each change and when, where that was not this
         writer's actor now. With `accountable` the access lists are asked about that name and not about `actors`: what
         an import says of them is not proved. `session_id` goes into each row; without it that of the active session,
-        if any (`""`: none).
+        if any (`""`: none), and with that the number of its last turn.
         """
         rules = access.rules(self.store_path)
-        session_id = self._active_session() if session_id is None else session_id
-        shared = {"session_id": session_id} if session_id else {}
+        shared = self._session(session_id)
         limit = self._config.memories.max_body_bytes
         # In a batch most paths come again and again; what was found out about one holds for the batch.
         permitted: set[tuple[str, str]] = set()  # actors and folders
@@ -180,7 +183,7 @@ class Writer:
         if any(isinstance(change, Delete) and change.mode == "purge" for change in changes):
             from cyberos.core.search import keeping
 
-            with keeping.forgetting(self.store_path, self._patience):
+            with keeping.forgetting(self.store_path, self.patience):
                 receipts = self._native.submit(requests)
         else:
             receipts = self._native.submit(requests)
@@ -247,6 +250,10 @@ class Writer:
         """Raises `ProtocolNotApproved` where the store's AGENTS.md has no §18."""
         protocol.require(protocol.load(self.store_path), protocol.SESSIONS)
 
+    def permit(self, actor: str, path: str, kind: str) -> None:
+        """Raises `AclDenied` where the access lists refuse `actor` a row of `kind` about `path`, and records that."""
+        self._permit(access.rules(self.store_path), actor, path, kind)
+
     def _permit(self, rules: acl.Acl, actor: str, path: str, kind: str) -> bool:
         """Raises `AclDenied`, or returns whether the access lists have nothing to say against it."""
         decision = rules.decide(actor, path)
@@ -258,12 +265,13 @@ class Writer:
             raise decision.error()
         return False
 
-    def _active_session(self) -> str | None:
-        try:
-            with open(self.store_path / layout.ACTIVE_SESSION, encoding="utf-8") as handle:
-                return handle.read(256).strip() or None
-        except (OSError, UnicodeDecodeError):
-            return None
+    def _session(self, named: str | None) -> dict[str, Any]:
+        """Returns what rows say of the session they belong to: the one that was named, else the active one."""
+        if named == "" or not os.path.lexists(self.store_path / layout.ACTIVE_SESSION):
+            return {"session_id": named} if named else {}
+        from cyberos.core.sessions import stamp
+
+        return stamp.of(self.reader(), named)
 
 
 class Batch:

@@ -25,6 +25,11 @@ from cyberos.errors.blocks import SessionReconciled as SessionReconciled
 from cyberos.errors.family import CyberosError as CyberosError
 from cyberos.errors.family import Kind as Kind
 from cyberos.errors.family import error_classes as error_classes
+from cyberos.errors.recording import SessionNotFound as SessionNotFound
+from cyberos.errors.recording import SessionStateRefused as SessionStateRefused
+from cyberos.errors.recording import TranscriptMissing as TranscriptMissing
+from cyberos.errors.recording import TranscriptPurged as TranscriptPurged
+from cyberos.errors.recording import TurnRefused as TurnRefused
 from cyberos.errors.sealing import CorruptKeystore as CorruptKeystore
 from cyberos.errors.sealing import KeyErased as KeyErased
 from cyberos.errors.sealing import KeyRetired as KeyRetired

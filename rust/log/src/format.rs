@@ -7,6 +7,7 @@ use crate::hash::Digest;
 pub mod pack;
 pub mod run;
 pub mod segments;
+pub mod transcript;
 pub mod tree;
 
 /// One frame: `u32 BE length | u32 BE crc32c(payload) | u64 BE seq | u64 BE ts_ns | payload`.
@@ -80,14 +81,17 @@ pub mod frame {
 
     /// Appends one whole frame to `out`. The caller has checked that the payload is shorter than [`MAX_PAYLOAD`].
     pub fn encode(out: &mut Vec<u8>, seq: u64, ts_ns: u64, payload: &[u8]) {
+        out.reserve(HEADER + payload.len());
+        encode_header(out, seq, ts_ns, payload);
+        out.extend_from_slice(payload);
+    }
+
+    /// Appends the header of a frame to `out`, under the same condition.
+    pub fn encode_header(out: &mut Vec<u8>, seq: u64, ts_ns: u64, payload: &[u8]) {
         let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
         debug_assert!(payload.len() < MAX_PAYLOAD, "the row builder bounds payloads");
-        out.reserve(HEADER + payload.len());
-        out.extend_from_slice(&length.to_be_bytes());
-        out.extend_from_slice(&crc32c::crc32c(payload).to_be_bytes());
-        out.extend_from_slice(&seq.to_be_bytes());
-        out.extend_from_slice(&ts_ns.to_be_bytes());
-        out.extend_from_slice(payload);
+        let crc = crc32c::crc32c(payload);
+        out.extend_from_slice(&Header { length, crc, seq, ts_ns }.encode());
     }
 }
 

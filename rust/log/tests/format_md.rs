@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use cyberos_log::Digest;
-use cyberos_log::format::{frame, peaks, tip, tree};
+use cyberos_log::format::{frame, peaks, tip, transcript, tree};
 use cyberos_log::json::{MAX_DEPTH, scan};
 use cyberos_log::row::{Row, RowDraft, Touch};
 
@@ -144,4 +144,26 @@ fn the_offsets_of_the_tree_are_those_of_the_code() {
     let crc = crc32c::crc32c(&[&[1; 32][..], &[2; 32], &3_u64.to_be_bytes()].concat());
     assert_eq!(numbers("### Merkle tree: `index/tree/nodes`", &bytes), [("crc", u64::from(crc))]);
     assert_eq!((&bytes[..32], &bytes[32..64]), (&[1; 32][..], &[2; 32][..]));
+}
+
+#[test]
+fn the_offsets_of_a_transcripts_marker_are_those_of_the_code() {
+    let chain = Digest([7; 32]);
+    let marker = transcript::Marker { length: 1, turns: 2, plain: 3, durable: 4, frame_crc: 5, chain };
+    let bytes = marker.encode();
+    let expected = [
+        ("magic", 0x5c2a_4d18),
+        ("size", u64::from(72_u32.swap_bytes())),
+        ("length", 1),
+        ("turns", 2),
+        ("plain", 3),
+        ("durable", 4),
+        ("frame crc", 5),
+        ("crc", u64::from(crc32c::crc32c(&bytes[..76]))),
+    ];
+    assert_eq!(numbers("## Transcripts: `sessions/<yyyy-mm-dd>/<id>.binlog.zst`", &bytes), expected);
+    assert_eq!((&bytes[44..76], bytes.len()), (&[7; 32][..], transcript::MARKER));
+    assert_eq!(transcript::Marker::decode(&bytes), Some(marker));
+    let empty = transcript::EMPTY.map(|byte| format!("{byte:02x}")).concat();
+    assert!(FORMAT.contains(&format!("`{empty}`")));
 }

@@ -11,6 +11,7 @@ mod redact;
 mod repair;
 mod rows;
 mod survey;
+mod transcript;
 mod tree;
 mod value;
 mod writer;
@@ -44,6 +45,8 @@ mod _native {
     use crate::repair::{Repair, plan_loss};
     #[pymodule_export]
     use crate::survey::{Survey, survey};
+    #[pymodule_export]
+    use crate::transcript::{Transcript, Turns, count_turns, create_transcript, erase_transcript, seal_transcript};
     #[pymodule_export]
     use crate::tree::{includes, is_consistent};
     #[pymodule_export]

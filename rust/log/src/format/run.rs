@@ -10,7 +10,7 @@ pub const PAGE: usize = 4096;
 /// Bytes of a page that its checksum covers, together with the number of the page.
 pub const CONTENT: usize = PAGE - 4;
 /// First bytes of the header page: the format and its version.
-pub const MAGIC: &[u8; 8] = b"CYBRUN1\n";
+pub const MAGIC: &[u8; 8] = b"CYBRUN2\n";
 /// Size of a row offset.
 pub const OFFSET: usize = 5;
 /// An offset is below this.

@@ -8,7 +8,7 @@ use crate::error::{LogError, Result};
 use crate::index::{Unusable, key_of};
 use crate::json::write_string;
 use crate::log::{Damage, Position};
-use crate::row::{Row, Touch};
+use crate::row::{Row, SESSIONS, Touch};
 use crate::segment::Frame;
 
 /// One row on the way.
@@ -78,10 +78,18 @@ impl Chain {
     }
 }
 
+/// Returns bytes without which no payload touches `path`.
 fn needle(path: &str) -> Finder<'static> {
+    if path == SESSIONS {
+        return Finder::new("session").into_owned();
+    }
+    // What a session's name is made of stands in the row, not the name: the first part behind `sessions/` is in both.
+    let id =
+        path.strip_prefix(SESSIONS).and_then(|rest| rest.strip_prefix('/')).and_then(|rest| rest.split('/').next());
     let mut quoted = Vec::with_capacity(path.len() + 2);
-    write_string(path, &mut quoted);
-    Finder::new(&quoted).into_owned()
+    write_string(id.unwrap_or(path), &mut quoted);
+    let needle = if id.is_some() { quoted.get(1..quoted.len() - 1).unwrap_or_default() } else { &quoted };
+    Finder::new(needle).into_owned()
 }
 
 impl Walk<'_> {

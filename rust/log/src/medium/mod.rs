@@ -105,6 +105,10 @@ pub trait Medium: Send + Sync + std::fmt::Debug {
     fn create_dir_all(&self, dir: &Path) -> io::Result<()>;
     /// Makes the names in a folder durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Says who may do what with a file: permission bits. A medium without them does nothing.
+    fn set_mode(&self, _path: &Path, _mode: u32) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Makes files and folders below `root` durable; those that are gone meanwhile are passed over.
     fn sync_many(&self, _root: &Path, paths: &[&Path]) -> io::Result<()> {

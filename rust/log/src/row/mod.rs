@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use draft::RowDraft;
-pub use touch::Touch;
+pub use touch::{SESSIONS, Touch, session_name, session_writes_name};
 
 use crate::hash::Digest;
 use crate::json::scan::{self, Scanner};

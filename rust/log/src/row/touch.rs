@@ -46,10 +46,24 @@ struct ExtraPaths<'a> {
     src: Option<Text<'a>>,
     dst: Option<Text<'a>>,
     affected_paths: &'a [u8],
+    session_id: Option<Text<'a>>,
+}
+
+/// The name under which every start, end and purge of a session is found.
+pub const SESSIONS: &str = "sessions";
+
+/// Returns the name under which the start, the end and the purge of one session are found.
+pub fn session_name(id: &str) -> String {
+    format!("{SESSIONS}/{id}")
+}
+
+/// Returns the name under which the other rows that carry a session's id are found: what was written meanwhile.
+pub fn session_writes_name(id: &str) -> String {
+    format!("{SESSIONS}/{id}/writes")
 }
 
 impl<'a> Row<'a> {
-    /// Returns the paths that the row touches, each once, the one it is about first.
+    /// Returns the paths that the row touches, each once, the one it is about first, and then the names of its session.
     pub fn touches(&self) -> impl Iterator<Item = (Cow<'a, str>, Touch)> + use<'a> {
         let extra = ExtraPaths::of(self.extra);
         let mut touches = Vec::with_capacity(2);
@@ -74,7 +88,20 @@ impl<'a> Row<'a> {
             let affected = items(extra.affected_paths).filter_map(path_of).filter(|path| seen.insert(path.raw()));
             touches.extend(affected.map(|path| (path, Touch::Annotation)));
         }
-        touches.into_iter().map(|(path, touch)| (path.decode(), touch))
+        let paths = touches.into_iter().map(|(path, touch)| (path.decode(), touch));
+        paths.chain(self.session_names(extra.session_id).into_iter().flatten())
+    }
+
+    /// Returns the names by which a row that carries a session's id is found.
+    fn session_names(&self, id: Option<Text<'a>>) -> [Option<(Cow<'a, str>, Touch)>; 2] {
+        let annotation = |name: String| Some((Cow::Owned(name), Touch::Annotation));
+        match (id, self.op.raw()) {
+            (None, _) => [None, None],
+            (Some(id), b"session.start" | b"session.end" | b"session.purged") => {
+                [annotation(session_name(&id.decode())), Some((Cow::Borrowed(SESSIONS), Touch::Annotation))]
+            }
+            (Some(id), _) => [annotation(session_writes_name(&id.decode())), None],
+        }
     }
 
     /// Returns source and destination of a `move` or legacy `rename`.
@@ -118,6 +145,7 @@ impl<'a> ExtraPaths<'a> {
                 b"src" => found.src = path_of(value),
                 b"dst" => found.dst = path_of(value),
                 b"affected_paths" => found.affected_paths = value,
+                b"session_id" => found.session_id = path_of(value),
                 _ => {}
             }
         }

@@ -131,7 +131,7 @@ fn a_run_of_another_version_is_replaced_by_adding() {
     let medium = index(&[20, 30]);
     let name = &names(&medium)[1];
     let mut bytes = read(&medium, name);
-    bytes[6] = b'2';
+    bytes[6] += 1;
     let page: &mut [u8; 4096] = bytes.first_chunk_mut().unwrap();
     cyberos_log::format::run::seal(page, 0);
     replace(&medium, name, &bytes);

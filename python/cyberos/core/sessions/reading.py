@@ -1,0 +1,112 @@
+"""What was said in a session, turn by turn, in bounded memory. Reading takes no lock and changes nothing."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from cyberos import _native, clock
+from cyberos.core.sessions import book, lifecycle, terms
+from cyberos.core.sessions.book import Book, Known
+from cyberos.crypto import envelope
+from cyberos.crypto.envelope import SessionCipher
+from cyberos.errors import CorruptLog, SessionNotFound, TranscriptPurged
+
+PLACEHOLDER: Final = "[encrypted content; --decrypt to read]"
+FOREIGN: Final = "[encrypted content; sealed by another program]"
+
+_TURNS: Final = 1_000
+_BYTES: Final = 4 << 20
+
+
+class Turn(NamedTuple):
+    """A turn of a session. `content` is a placeholder where it is encrypted and not to be shown."""
+
+    turn_seq: int
+    ts: str
+    role: str
+    content: str
+    encrypted: bool = False
+    redactions_applied: bool | None = None
+
+
+class Reading(NamedTuple):
+    """A transcript that is being read: the `warnings` are complete when all turns are read."""
+
+    session: Known
+    turns: Iterator[Turn]
+    warnings: list[str]
+
+
+def find(sessions: Book, session_id: str) -> Known:
+    """Returns a session; raises `SessionNotFound`."""
+    known = sessions.find(session_id)
+    if known is None:
+        raise SessionNotFound(
+            f"there is no session {session_id}", session_id=session_id, hint="cyberos session list --since 30d"
+        )
+    return known
+
+
+def transcript(sessions: Book, known: Known) -> _native.Turns:
+    """Opens a transcript; raises `TranscriptPurged` or `TranscriptMissing`."""
+    purged = TranscriptPurged(
+        f"the transcript of session {known.id} was erased", session_id=known.id,
+        hint=f"cyberos session show --id {known.id} tells what is left",
+    )  # fmt: skip
+    if known.purged:
+        raise purged
+    try:
+        turns = _native.Turns(known.file(sessions.reader.store_path), known.id, sessions.first_chain(known))
+    except FileNotFoundError:
+        raise lifecycle.missing(known) from None
+    if turns.form == "tombstone":
+        raise purged
+    return turns
+
+
+def read(sessions: Book, known: Known, cipher: SessionCipher | None, *, start: int = 0) -> Reading:
+    """Reads a session's turns from `start` on; without the cipher, those that are encrypted have a placeholder."""
+    turns = transcript(sessions, known)
+    warnings: list[str] = []
+    return Reading(known, _turns(turns, known, cipher, warnings, start), warnings)
+
+
+def needs_decrypt(known: Known) -> bool:
+    """Whether the content is shown only when that is asked for."""
+    return known.classification == terms.RESTRICTED
+
+
+def _turns(
+    turns: _native.Turns, known: Known, cipher: SessionCipher | None, warnings: list[str], start: int
+) -> Iterator[Turn]:
+    while found := turns.next(_TURNS, _BYTES):
+        for turn_seq, ts_ns, role, content, sealed, redacted in found:
+            if turn_seq >= start:
+                shown = content if sealed is None else _opened(cipher, role, turn_seq, ts_ns, sealed)
+                ts = clock.iso_exact(ts_ns)
+                yield Turn(turn_seq, ts, role, shown or "", sealed is not None, redacted)
+    if turns.damage is not None:
+        warnings.append(f"{known.path} is damaged behind its {turns.turns} whole turns: {turns.damage}")
+    elif turns.torn:
+        warnings.append(
+            f"{known.path} is truncated to the last whole turn: {turns.torn} bytes behind it were never acknowledged"
+        )
+    elif known.ended:
+        warnings.extend(_differences(turns, known, known.ended))
+
+
+def _differences(turns: _native.Turns, known: Known, ended: book.Ended) -> Iterator[str]:
+    if turns.turns != ended.turns_count:
+        yield f"{known.path} has {turns.turns} turns; when the session ended there were {ended.turns_count}"
+    elif ended.chain_tip is not None and turns.chain != ended.chain_tip:
+        yield f"{known.path} is not the transcript that the session ended with"
+
+
+def _opened(cipher: SessionCipher | None, role: str, turn_seq: int, ts_ns: int, sealed: dict[str, object]) -> str:
+    if envelope.foreign(sealed) is not None:
+        return FOREIGN
+    if cipher is None:
+        return PLACEHOLDER
+    try:
+        return cipher.open(role, turn_seq, ts_ns, sealed).decode()
+    except UnicodeDecodeError:
+        raise CorruptLog(f"turn {turn_seq} is sealed and no text") from None

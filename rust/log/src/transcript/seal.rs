@@ -1,0 +1,125 @@
+//! Sealing a transcript: one zstd frame with a checksum, read-only, in place of the open file.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::reader::{Form, TurnReader};
+use crate::error::{LogError, Result};
+use crate::format::frame;
+use crate::hash::{Digest, Hasher};
+use crate::medium::{MediumFile, Open, SharedMedium};
+
+/// What is kept for long is compressed better than what somebody waits for.
+const LEVEL: i32 = 3;
+/// Nobody writes to a sealed transcript.
+const SEALED_MODE: u32 = 0o400;
+
+/// A sealed transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sealed {
+    /// SHA-256 of the file.
+    pub sha256: Digest,
+    /// Number of turns.
+    pub turns: u64,
+    /// `chain` of the last turn; without one, of the row that started the session.
+    pub chain: Digest,
+    /// Length of the file.
+    pub bytes: u64,
+}
+
+/// Seals the transcript of a session that the row with chain `first` started. One that is sealed already is read through
+/// and hashed, as is upstream's, which stays as it is. Damage, or fewer turns than `acknowledged`, is [`LogError::Corrupt`].
+pub fn seal(medium: &SharedMedium, path: &Path, session_id: &str, first: Digest, acknowledged: u64) -> Result<Sealed> {
+    let missing = || LogError::corrupt(path.to_string_lossy(), 0, None, "the transcript is gone");
+    let mut turns = TurnReader::open(medium, path, session_id, first)?.ok_or_else(missing)?;
+    if turns.form() == Form::Open {
+        return write(medium, path, &mut turns, acknowledged);
+    }
+    while turns.next_turn()?.is_some() {}
+    check(path, &turns, acknowledged)?;
+    let (sha256, bytes) = hash(medium, path)?;
+    Ok(Sealed { sha256, turns: turns.turns(), chain: turns.chain(), bytes })
+}
+
+fn check(path: &Path, turns: &TurnReader, acknowledged: u64) -> Result<()> {
+    let what = match turns.damage() {
+        Some(what) => what.to_owned(),
+        None if turns.turns() < acknowledged => {
+            format!("{acknowledged} turns were acknowledged and only {} are left", turns.turns())
+        }
+        None => return Ok(()),
+    };
+    Err(LogError::corrupt(path.to_string_lossy(), turns.plain(), None, what))
+}
+
+/// The name under which something is made that will replace a file.
+pub(super) fn temporary(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".tmp");
+    PathBuf::from(name)
+}
+
+fn write(medium: &SharedMedium, path: &Path, turns: &mut TurnReader, acknowledged: u64) -> Result<Sealed> {
+    let made = temporary(path);
+    // What a crash left may be read-only.
+    medium.remove(&made).map_err(LogError::io("remove", &made))?;
+    let file = medium.open(&made, Open::CreateNew).map_err(LogError::io("create", &made))?;
+    let mut output = Output { file, at: 0, hasher: Hasher::default() };
+    let refused = || LogError::io("write", &made);
+    let mut encoder = zstd::stream::write::Encoder::new(&mut output, LEVEL).map_err(refused())?;
+    encoder.include_checksum(true).map_err(refused())?;
+    encoder.set_pledged_src_size(turns.promised_plain()).map_err(refused())?;
+    while let Some(turn) = turns.next_turn()? {
+        let mut head = Vec::with_capacity(frame::HEADER);
+        frame::encode_header(&mut head, turn.turn_seq, turn.ts_ns, turn.payload);
+        encoder.write_all(&head).and_then(|()| encoder.write_all(turn.payload)).map_err(refused())?;
+    }
+    check(path, turns, acknowledged)?;
+    encoder.finish().map_err(refused())?;
+    let Output { file, at: bytes, hasher } = output;
+    file.sync().map_err(LogError::io("sync", &made))?;
+    medium.set_mode(&made, SEALED_MODE).map_err(LogError::io("protect", &made))?;
+    medium.rename(&made, path).map_err(LogError::io("rename", &made))?;
+    sync_folder(medium, path)?;
+    Ok(Sealed { sha256: hasher.finish(), turns: turns.turns(), chain: turns.chain(), bytes })
+}
+
+pub(super) fn sync_folder(medium: &SharedMedium, path: &Path) -> Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    medium.sync_dir(folder).map_err(LogError::io("sync", folder))
+}
+
+/// Returns the SHA-256 of a file and its length.
+fn hash(medium: &SharedMedium, path: &Path) -> Result<(Digest, u64)> {
+    let file = medium.open(path, Open::Read).map_err(LogError::io("open", path))?;
+    let (mut hasher, mut at, mut buf) = (Hasher::default(), 0, vec![0; 256 << 10]);
+    loop {
+        let read = file.read_full_at(&mut buf, at).map_err(LogError::io("read", path))?;
+        hasher.update(buf.get(..read).unwrap_or_default());
+        at += read as u64;
+        if read == 0 {
+            return Ok((hasher.finish(), at));
+        }
+    }
+}
+
+/// A file that is written from its start, and hashed on the way.
+struct Output {
+    file: Box<dyn MediumFile>,
+    at: u64,
+    hasher: Hasher,
+}
+
+impl Write for Output {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.file.write_all_at(buf, self.at)?;
+        self.hasher.update(buf);
+        self.at += buf.len() as u64;
+        Ok(buf.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
