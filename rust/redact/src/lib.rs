@@ -1,6 +1,6 @@
 //! Finds what may be a secret or personal data in a text.
 //!
-//! Pure Rust, no Python. [`candidates`] is the door: it reads a text once as readers see it ([`fold`]) and returns spans of
+//! Pure Rust, no Python. [`candidates`] is the door: it reads a text once as readers see it (`fold`) and returns spans of
 //! the original, each with a [`Tag`] and with what is left to be checked. What the rules here can decide (keys of a known
 //! form, check digits, addresses) is decided here; what needs a country's numbering plan is left to the caller.
 
