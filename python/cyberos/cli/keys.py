@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cyberos.cli import output
-from cyberos.cli.settings import Settings
 from cyberos.crypto import keys
-from cyberos.errors import StoreNotFound
 
 if TYPE_CHECKING:
     from cyberos.crypto.keystore import Keystore
@@ -34,16 +32,6 @@ def keystore(store: str) -> "Keystore":
 def signing_key(named: str | None) -> str:
     """Returns the reference of the key to sign with: the one that was named, else CYBEROS_KEY, else the default."""
     return named or os.environ.get("CYBEROS_KEY") or keys.DEFAULT
-
-
-def store_if_any(settings: Settings) -> str | None:
-    """Returns the store that is meant, or `None` where none was named and none is found."""
-    try:
-        return settings.store()
-    except StoreNotFound:
-        if settings.named_store is not None:
-            raise
-        return None
 
 
 def signer(store: str) -> "Signer":

@@ -32,6 +32,15 @@ class Settings(NamedTuple):
             raise StoreNotFound("the current folder is gone", hint="change to another one") from None
         return layout.find_store(self.named_store, here)
 
+    def store_if_any(self) -> str | None:
+        """Returns the store that is meant, or `None` where none was named and none is found."""
+        try:
+            return self.store()
+        except StoreNotFound:
+            if self.named_store is not None:
+                raise
+            return None
+
     def actor(self) -> str:
         """Returns who acts: the name that was given, else the operating system's user."""
         if self.named_actor is not None:

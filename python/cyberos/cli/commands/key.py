@@ -37,7 +37,7 @@ def create(settings: Settings, name: str, keyring: bool) -> None:  # noqa: FBT00
     safe place, and give its public half to those who check your signatures.
     """
     reference = f"keyring:{name}" if keyring else f"file:{name}"
-    made = operations.create(keys.held(), reference, store=keys.store_if_any(settings))
+    made = operations.create(keys.held(), reference, store=settings.store_if_any())
     output.emit(made, _human, as_json=settings.json)
 
 
@@ -45,7 +45,7 @@ def create(settings: Settings, name: str, keyring: bool) -> None:  # noqa: FBT00
 @pass_settings
 def list_(settings: Settings) -> None:
     """List the keys in files, and the master key."""
-    found = operations.list_keys(keys.held(), store=keys.store_if_any(settings))
+    found = operations.list_keys(keys.held(), store=settings.store_if_any())
     output.emit(found, _list, as_json=settings.json)
 
 
@@ -57,7 +57,7 @@ def show(settings: Settings, reference: str | None) -> None:
 
     KEY is file:NAME, env:VARIABLE or keyring:NAME. The public half carries the id of the store.
     """
-    shown = operations.show(keys.held(), keys.signing_key(reference), store=keys.store_if_any(settings))
+    shown = operations.show(keys.held(), keys.signing_key(reference), store=settings.store_if_any())
     output.emit(shown, lambda result: [str(result.public)], as_json=settings.json)
 
 

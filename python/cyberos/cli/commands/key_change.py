@@ -50,7 +50,7 @@ def rotate(
         return
     if provider is not None:
         raise BadArgument("a key that signs stays where it is: KEY says where", argument="--provider")
-    held, store, named = keys.held(), keys.store_if_any(settings), keys.signing_key(reference)
+    held, store, named = keys.held(), settings.store_if_any(), keys.signing_key(reference)
     planned = operations.rotate(held, named, store=store, dry_run=True)
     if not dry_run:
         output.confirm(f"Replace the key {planned.key} and destroy it?", assumed=yes)

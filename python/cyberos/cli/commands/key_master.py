@@ -24,7 +24,7 @@ def init(settings: Settings, provider: str) -> None:
     variable CYBEROS_MASTER_KEY: 32 random bytes in base64 or hexadecimal, as `openssl rand -base64 32` prints them.
     Without the master key no encrypted session can be read.
     """
-    made = operations.init(keys.held(), provider, store=keys.store_if_any(settings))
+    made = operations.init(keys.held(), provider, store=settings.store_if_any())
     output.emit(made, _status, as_json=settings.json)
 
 

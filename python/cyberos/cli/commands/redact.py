@@ -5,7 +5,6 @@ import click
 from cyberos.cli import inputs, output
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
-from cyberos.errors import StoreNotFound
 from cyberos.operations import redaction
 
 
@@ -22,19 +21,9 @@ def redact(settings: Settings, file: str, allow: tuple[str, ...], allow_pattern:
     The text is that of FILE, or standard input. What the manifest.json of the store at hand allows stays.
     With --json: the text, how often each tag was put in, and how many candidates were allowed.
     """
-    store = _store(settings)
+    store = settings.store_if_any()
     redacted = redaction.redact(store, inputs.read(file), allow, allow_pattern)
     if settings.json:
         output.write_json(redacted)
     else:
         output.write_bytes(redacted.text.encode())
-
-
-def _store(settings: Settings) -> str | None:
-    """Returns the store that is named, or the one at hand, if there is one."""
-    try:
-        return settings.store()
-    except StoreNotFound:
-        if settings.named_store is not None:
-            raise
-        return None
