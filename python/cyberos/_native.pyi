@@ -539,6 +539,11 @@ class Turns:
     @property
     def chain(self) -> str:
         """`chain` of the last turn that was read."""
+    def frames_sha256(self) -> str | None:
+        """SHA-256 of the frames of upstream's transcript, once there are no further turns; `None` of ours.
+
+        It is given once.
+        """
     @property
     def damage(self) -> str | None:
         """What is wrong with the rest, once there are no further turns."""

@@ -14,6 +14,7 @@ from cyberos.core.search import search
 from cyberos.doctor import registry
 from cyberos.doctor.findings import Remedy
 from cyberos.operations import doctor
+from tests.doctor import test_sessions
 
 LOG = "audit/current.binlog"
 PACK = "audit/objects/001.pack"
@@ -384,8 +385,8 @@ def test_nothing_is_written_while_looking(store):
 
 def test_every_id_belongs_to_its_family_and_is_shown_by_a_test():
     shown = {name for _, expected, _ in DAMAGES.values() for name, _ in expected}
-    # Those of block memory are shown in tests/blocks/test_check.py.
-    assert {name.partition(".")[0] for name in shown} == {family.name for family in registry.families()} - {"blocks"}
+    elsewhere = {"blocks", *(family.name for family in test_sessions.FAMILIES)}  # tests/blocks/test_check.py
+    assert {name.partition(".")[0] for name in shown} == {family.name for family in registry.families()} - elsewhere
 
 
 def test_a_purge_that_is_finished_leaves_nothing(store):

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from cyberos import config
 from cyberos.core import inspection
+from cyberos.core.sessions.inspection import Ledger
 from cyberos.errors import CyberosError
 
 
@@ -46,6 +47,11 @@ class Examination:
             return config.load(self.store)
         except CyberosError:
             return None
+
+    @cached_property
+    def sessions(self) -> Ledger:
+        """The sessions that the log and the files have."""
+        return Ledger(self.store)
 
     @property
     def follows(self) -> bool:

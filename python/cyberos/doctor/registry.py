@@ -36,12 +36,14 @@ def families() -> tuple[Family, ...]:
             bodies,
             index,
             kinds,
+            lifecycle,
             log,
             manifest,
             peaks,
             permissions,
             protocol,
             search,
+            sessions,
             strays,
             view,
         )
@@ -49,4 +51,5 @@ def families() -> tuple[Family, ...]:
         # What the log says comes first: the rest follows from it.
         modules = (manifest, log, kinds, bodies, view, peaks, index, search, protocol, permissions, strays)
         _own.extend(module.FAMILY for module in modules)
+        _own.extend((lifecycle.FAMILY, lifecycle.CLASSIFICATION, sessions.FAMILY))
     return (*_own, *_above)

@@ -153,6 +153,11 @@ impl Turns {
         self.reader().chain().to_hex()
     }
 
+    /// SHA-256 of the frames of upstream's transcript, once there are no further turns; then once only. `None` of ours.
+    fn frames_sha256(&self) -> Option<String> {
+        self.reader().frames_sha256().map(Digest::to_hex)
+    }
+
     /// What is wrong with the rest, once there are no further turns.
     #[getter]
     fn damage(&self) -> Option<String> {

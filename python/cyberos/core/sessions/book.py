@@ -102,7 +102,7 @@ class Book:
                 layout.SESSIONS, follow_moves=False, limit=_BATCH, below=below
             )  # fmt: skip
             for entry in entries:
-                if not _is_transcript(entry):
+                if not is_transcript(entry):
                     continue
                 extra = entry.extra
                 if entry.kind != START:
@@ -124,7 +124,7 @@ class Book:
         yield from reversed(entries)
 
 
-def _is_transcript(entry: _native.Entry) -> bool:
+def is_transcript(entry: _native.Entry) -> bool:
     """Whether a row is a transcript's; upstream has others of the same kinds (see FORMAT.md)."""
     return not entry.path or entry.path.startswith(layout.SESSIONS + "/")
 
@@ -134,7 +134,7 @@ def _sessions(entries: list[_native.Entry]) -> Iterator[Known]:
     ends: dict[str, Ended] = {}
     purges: dict[str, Purged] = {}
     for entry in entries:
-        if not _is_transcript(entry):
+        if not is_transcript(entry):
             continue
         extra = entry.extra
         session_id = extra["session_id"]

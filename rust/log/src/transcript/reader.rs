@@ -10,7 +10,7 @@ use super::turn::Turn;
 use crate::error::{LogError, Result};
 use crate::format::transcript::{FIRST, ZSTD_MAGIC};
 use crate::format::{be32, be64, frame};
-use crate::hash::Digest;
+use crate::hash::{Digest, Hasher};
 use crate::medium::{MediumFile, Open, SharedMedium};
 use crate::time::iso_exact;
 
@@ -69,6 +69,8 @@ pub struct TurnReader {
     turns: u64,
     plain: u64,
     chain: Digest,
+    /// Of upstream's, which names a transcript by what its frames hash to.
+    frames: Hasher,
     /// How many turns the end of the file promises.
     promised: Option<Ending>,
     damage: Option<String>,
@@ -110,6 +112,7 @@ impl TurnReader {
             turns: 0,
             plain: 0,
             chain: first,
+            frames: Hasher::default(),
             promised,
             damage: None,
             done: false,
@@ -165,6 +168,11 @@ impl TurnReader {
     /// `chain` of the last turn that was read, or of the row that started the session.
     pub const fn chain(&self) -> Digest {
         self.chain
+    }
+
+    /// SHA-256 of the frames of upstream's transcript, decompressed, once there is no further turn; `None` of ours.
+    pub fn frames_sha256(&mut self) -> Option<Digest> {
+        self.form.is_peer().then(|| std::mem::take(&mut self.frames).finish())
     }
 
     /// What is wrong with the rest, once there is no further turn.
@@ -249,6 +257,10 @@ impl TurnReader {
         let mut rest = (&mut self.probe).chain(&mut self.input).take(length.into());
         if rest.read_to_end(&mut self.buf)? < length as usize {
             return Err(bad("it ends within a turn"));
+        }
+        if self.form.is_peer() {
+            self.frames.update(head);
+            self.frames.update(&self.buf);
         }
         if crc.is_some_and(|crc| crc != crc32c::crc32c(&self.buf)) {
             return Err(bad("a turn does not have its checksum"));
