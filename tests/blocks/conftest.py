@@ -44,13 +44,13 @@ def new_home(request: pytest.FixtureRequest, memory: Path, tmp_path: Path) -> It
     """Returns what makes a project of a new principal; with `alone`, in a database of its own."""
     homes: list[tuple[Home, bool, bool]] = []
 
-    def make(kind: str, *, alone: bool = False, sound: bool = True, **rules: int) -> Home:
+    def make(kind: str, *, alone: bool = False, sound: bool = True, number: int | None = None, **rules: int) -> Home:
         if kind == "sqlite":
             folder = memory / f"{tmp_path.name}-{len(homes)}"
             folder.mkdir()
             file = folder / "blocks.db"
             shutil.copy(request.getfixturevalue("sqlite_template"), file)
-            home = Home(connector.connect(str(file)), connector.connect(str(file)), str(file), rules)
+            home = Home(connector.connect(str(file)), connector.connect(str(file)), str(file), rules, number)
         else:
             server: servers.Server = request.getfixturevalue("postgres")
             database, name = request.getfixturevalue("_shared_postgres")
@@ -58,7 +58,7 @@ def new_home(request: pytest.FixtureRequest, memory: Path, tmp_path: Path) -> It
                 name = server.database()
                 database = connector.connect(server.url(name, servers.APP))
             owner = connector.connect(server.url(name))
-            home = Home(database, owner, server.url(name), rules)
+            home = Home(database, owner, server.url(name), rules, number)
         homes.append((home, sound, kind == "postgres" and not alone))
         return home
 

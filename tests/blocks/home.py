@@ -17,6 +17,11 @@ from cyberos.errors import CyberosError
 _numbers = count(1)
 
 
+def next_number() -> int:
+    """Returns a number that no home has had."""
+    return next(_numbers)
+
+
 def target(what: Any) -> Target:
     """Returns the session that a result, an id or a native reference means."""
     text = what if isinstance(what, str) else what.session_id
@@ -26,10 +31,12 @@ def target(what: Any) -> Target:
 class Home:
     """A project, open. `owner` is the database as the one who owns its tables has it."""
 
-    def __init__(self, database: Database, owner: Database, url: str, rules: dict[str, int]) -> None:
+    def __init__(
+        self, database: Database, owner: Database, url: str, rules: dict[str, int], number: int | None = None
+    ) -> None:
         self.database, self.owner, self.url = database, owner, url
         self.kind = database.dialect
-        self.number = next(_numbers)
+        self.number = next_number() if number is None else number
         self._ids = count(1)
         self.engine = Engine(database, Rules(**rules), self.new_id)
         self.admin = Engine(owner, Rules(**rules), self.new_id)

@@ -37,6 +37,8 @@ SCHEMA: Final = "cyberos_blocks"
 # The advisory lock that changes share, and that an administrator takes alone.
 _GATE: Final = 0x6379_6265_726F_7301
 _IDLE_MS: Final = 60_000
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE: Final = "BEGIN"
 
 
 class Postgres:
@@ -77,13 +79,13 @@ class Postgres:
     @contextmanager
     def read(self) -> Iterator["PostgresTransaction"]:
         """Yields a transaction that sees one state."""
-        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as transaction:
+        with self._transaction(_READ) as transaction:
             yield transaction
 
     @contextmanager
     def write(self) -> Iterator["PostgresTransaction"]:
         """Yields a transaction that is made durable when it is left without an error."""
-        with self._transaction("BEGIN") as transaction:
+        with self._transaction(_WRITE) as transaction:
             yield transaction
 
     @contextmanager
@@ -168,6 +170,8 @@ class PostgresTransaction:
             with _told(self._name):
                 self.connection.execute("COMMIT")
         except BlocksUnreachable as error:
+            if self._begin != _WRITE:
+                raise
             raise OutcomeUnknown(
                 f"the connection to {self._name} was lost while a change was being made durable",
                 hint="repeat the request with the same key: it is carried out once",

@@ -1,0 +1,267 @@
+"""Killed programs, lost connections, a server that crashes, disks that fail: nothing that was acknowledged is lost, or
+there twice, and what was not may be there whole or not at all.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+
+import apsw
+import psycopg
+import pytest
+
+from cyberos.blocks import connector
+from cyberos.errors import CyberosError
+from tests.blocks import vfs
+from tests.blocks.home import Home, outcome
+
+# A worker that goes on until it is killed; it says before each request what it asks for, and after it what it got.
+WORKER = """
+import itertools, json, os, sys
+from cyberos.blocks import connector, lifecycle
+from cyberos.blocks.access import Caller
+from cyberos.blocks.engine import Engine
+from cyberos.blocks.facts import Fact
+from cyberos.blocks.records import Target
+url, token, project, name = sys.argv[1:]
+to, caller = Engine(connector.connect(url)), Caller(name, token)
+def say(what): os.write(1, (json.dumps(what) + "\\n").encode())
+def append(ref, key):
+    return lifecycle.append(to, caller, project, Target(native_ref=ref), [Fact(key)], key=key).blocks[0]
+def end(ref, key): return lifecycle.end(to, caller, project, Target(native_ref=ref), key=key).block_id
+for number in itertools.count():
+    ref = f"{name}:{number}"
+    for key, act in ((f"{ref}-a", append), (f"{ref}-b", append), (f"{ref}-e", end)):
+        say([key, None])
+        say([key, act(ref, key)])
+"""
+
+
+def worker(home: Home, name: str) -> "subprocess.Popen[bytes]":
+    url = home.url.replace("postgres@", "app@")
+    args = [sys.executable, "-W", "ignore", "-c", WORKER, url, home.token, home.project_id, name]
+    return subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def read(process, enough):
+    """Reads what a worker says until it said `enough` lines; returns the complete ones."""
+    assert process.stdout is not None
+    return [json.loads(process.stdout.readline()) for _ in range(enough)]
+
+
+def rest(process):
+    assert process.stdout is not None
+    lines = process.stdout.read().split(b"\n")[:-1]
+    process.stdout.close()
+    process.wait()
+    return [json.loads(line) for line in lines]
+
+
+def judge(home, said):
+    """Holds what workers said against the database."""
+    asked = {key for key, _ in said}
+    got = {key: block for key, block in said if block is not None}
+    kept = {
+        key: json.loads(result)
+        for key, result in home.all("SELECT idem_key, result FROM idempotency WHERE project_id=?", home.project_id)
+    }
+    assert set(got) <= set(kept), "acknowledged and lost"
+    assert set(kept) <= asked, "there and never asked for"
+    for key, block in got.items():
+        assert block in (kept[key].get("blocks") or [kept[key].get("block_id")])
+    texts = [row[0] for row in home.all("SELECT summary FROM block_body WHERE project_id=?", home.project_id)]
+    written = [text for text in texts if text]
+    assert len(written) == len(set(written)), "there twice"
+    assert set(written) == {key for key in kept if not key.endswith("-e")}
+    assert home.problems() == []
+    return len(got)
+
+
+def test_workers_that_are_killed_in_the_middle_of_a_request(alone):
+    home, said = alone, []
+    for turn in range(2):
+        workers = [worker(home, f"w{turn}{number}") for number in range(2)]
+        for process in workers:
+            said += read(process, 13)  # an odd number: a request is under way
+        for process in workers:
+            process.send_signal(signal.SIGKILL)
+        for process in workers:
+            said += rest(process)
+    assert judge(home, said) >= 24
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_a_server_that_crashes_under_load(home, request):
+    """The last test of the file would be better off alone: everybody's connections are cut."""
+    server = request.getfixturevalue("postgres")
+    workers = [worker(home, f"c{number}") for number in range(2)]
+    said = []
+    for process in workers:
+        said += read(process, 13)
+    server.restart_at_once()
+    for process in workers:
+        said += rest(process)
+    assert judge(home, said) >= 12
+    assert home.start("x:after").created  # connections that were kept are replaced
+
+
+class Proxy:
+    """Stands between a client and the server, and can cut the line when the client's COMMIT has been passed on."""
+
+    def __init__(self, path):
+        self.folder = path
+        self.cut = threading.Event()
+        self.passed = 0
+        self._server = socket.socket(socket.AF_UNIX)
+        self._real = ""
+        self._threads = []
+
+    def start(self, real, folder):
+        self._real = real
+        self._server.bind(f"{folder}/.s.PGSQL.5432")
+        self._server.listen()
+        thread = threading.Thread(target=self._accept, daemon=True)
+        thread.start()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self._server.accept()
+            except OSError:
+                return
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(self._real)
+            for one, two, back in ((client, server, False), (server, client, True)):
+                threading.Thread(target=self._pump, args=(one, two, back), daemon=True).start()
+
+    def _pump(self, one, two, back):
+        try:
+            while data := one.recv(65536):
+                if back and self.passed:
+                    break  # the server has answered the COMMIT, and the client will not hear of it
+                if not back and self.cut.is_set() and b"COMMIT" in data:
+                    self.passed += 1
+                two.sendall(data)
+        except OSError:
+            pass
+        finally:
+            for each in (one, two):
+                with suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self._server.close()
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_a_connection_that_is_lost_behind_the_commit(home, request, tmp_path):
+    server = request.getfixturevalue("postgres")
+    folder = tmp_path / "p"
+    folder.mkdir()
+    proxy = Proxy(folder)
+    proxy.start(f"{server.data}/.s.PGSQL.5432", folder)
+    url = home.url.replace("postgres@", "app@").replace(str(server.data), str(folder))
+    database = connector.connect(url)
+    engine = home.engine._replace(database=database)
+    session = home.append("x:1", "a")
+    engine = engine._replace(hook=lambda name: proxy.cut.set() if name == "precommit" else None)
+    assert outcome(lambda: home.end(session, key="k", engine=engine)) == "outcome_unknown"
+    assert proxy.passed == 1
+    again = home.end(session, key="k")
+    assert (again.replayed, again.epoch) == (True, 1)
+    database.close()
+    proxy.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("sticky", [False, True], ids=["once", "for good"])
+@pytest.mark.parametrize("error", [apsw.SQLITE_IOERR, apsw.SQLITE_FULL], ids=["broken", "full"])
+def test_a_disk_that_fails_under_sqlite(broken, error, sticky):
+    home = broken
+    database = vfs.connect(home.url)
+    engine = home.engine._replace(database=database)
+    session = home.append("x:0", "a", key="k0", engine=engine)
+    acknowledged, failed = {"k0"}, 0
+    for at in range(1, 40):
+        key = f"k{at}"
+        vfs.PLAN.set(at, error, sticky=sticky)
+        try:
+            home.append(session, key, key=key, engine=engine)
+            acknowledged.add(key)
+        except CyberosError as told:
+            failed += 1
+            assert told.code in ("io_failure", "disk_full", "blocks_unreachable"), told  # noqa: PT017
+        finally:
+            vfs.PLAN.heal()
+    assert failed >= 3
+    database.close()
+    kept = {row[0] for row in home.all("SELECT idem_key FROM idempotency WHERE project_id=?", home.project_id)}
+    assert acknowledged <= kept
+    assert home.problems() == []
+    assert home.all("PRAGMA integrity_check") == [("ok",)]
+    # What was not acknowledged is repeated, and is there once.
+    for at in range(1, 40):
+        home.append(session, f"k{at}", key=f"k{at}")
+    assert sorted(block.text for block in home.blocks(session)[1:]) == sorted(["a", *(f"k{at}" for at in range(1, 40))])
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+def test_a_program_that_holds_the_file_is_waited_for_and_then_told(home):
+    holder = apsw.Connection(home.url)  # the system's SQLite in this process would not see the locks of ours
+    holder.execute("BEGIN IMMEDIATE")
+    hasty = connector.connect(home.url, patience=0.05)
+    assert outcome(lambda: home.start("x:1", engine=home.engine._replace(database=hasty))) == "blocks_busy"
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert home.start("x:1", engine=home.engine._replace(database=hasty)).created
+    hasty.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+def test_who_gives_up_waiting_gives_the_lock_back(home):
+    from cyberos.blocks.connector import lock
+    from cyberos.errors import BlocksBusy
+
+    file = f"{home.url}.lock"
+    with lock.held(file, 1.0, lambda: None), pytest.raises(BlocksBusy), lock.held(file, 0.02, lambda: None):
+        pass
+    with lock.held(file, 5.0, lambda: None):
+        assert os.path.exists(file)
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+def test_the_log_is_written_back_and_does_not_grow(home):
+    for number in range(60):
+        home.append("x:1", "word " * 10_000 + str(number))
+    assert os.path.getsize(f"{home.url}-wal") < 16 << 20
+    assert os.path.getsize(home.url) > 1 << 20
+    assert len(home.blocks("x:1")) == 61
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+def test_settings_of_a_connection_are_read_back(home):
+    with home.database.read() as transaction:
+        for name, value in (
+            ("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1), ("recursive_triggers", 1),
+            ("secure_delete", 1), ("trusted_schema", 0), ("mmap_size", 0), ("wal_autocheckpoint", 0),
+        ):  # fmt: skip
+            assert transaction.one(f"PRAGMA {name}") == (value,)
+
+
+def test_a_server_that_was_left_alone_for_long_is_asked_again(home, kind, request):
+    """Connections that wait are cut by the server: the next request does not notice."""
+    if kind == "sqlite":
+        pytest.skip("a file cuts nobody")
+    home.start("x:1")
+    with psycopg.connect(home.url, autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name='cyberos'")
+        while connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name='cyberos'"
+        ).fetchone() != (0,):
+            pass
+    assert home.start("x:2").created
