@@ -1,16 +1,24 @@
 """How results are written as JSON: every surface that gives them to programs writes them so."""
 
 import enum
+import functools
+from collections.abc import Callable
 from typing import Any
 
 
 def encode_json(value: object, indent: int | None = None) -> bytes:
     """Returns a result as JSON and a line feed."""
-    import json
-
-    text = json.dumps(value, indent=indent, ensure_ascii=False, default=_plain)
+    text = _encoder(indent)(value)
     # What is not valid Unicode (a file name in another encoding) becomes an escape, which is valid JSON.
     return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+@functools.cache
+def _encoder(indent: int | None) -> Callable[[object], str]:
+    """Returns what encodes; making it costs as much as a small result."""
+    import json
+
+    return json.JSONEncoder(indent=indent, ensure_ascii=False, default=_plain).encode
 
 
 def _plain(value: object) -> object:

@@ -9,7 +9,7 @@ from cyberos.core import session
 from cyberos.core.sessions import desk
 from cyberos.core.sessions.book import Book
 from cyberos.core.writer import Writer
-from cyberos.errors import SessionStateRefused, TranscriptMissing
+from cyberos.errors import CorruptLog, SessionStateRefused, TranscriptMissing
 
 TURNS = [session.TurnInput("user", f"turn {number}") for number in range(3)]
 
@@ -222,3 +222,18 @@ def test_two_that_start_append_and_end_at_once(approved):
         said = [(turn.turn_seq, turn.content) for turn in session.read(memory, "shared")]
     assert said == sorted(acknowledged)
     assert (len(started), len(ended)) == (1, 1)
+
+
+def test_an_acknowledged_turn_that_is_gone_is_damage_and_not_cut_away(memory):
+    made = session.start(memory, "a")
+    file = memory.store_path / made.path
+    session.append(memory, "a", "user", "one")
+    size = file.stat().st_size
+    session.append(memory, "a", "user", "two")
+    with file.open("r+b") as handle:
+        handle.truncate(size + 10)
+    for attempt in (lambda: session.append(memory, "a", "user", "three"), lambda: session.end(memory, "a")):
+        with pytest.raises(CorruptLog, match="2 turns were acknowledged and only 1 are left"):
+            attempt()
+    assert file.stat().st_size == size + 10
+    assert session.recover(memory)[0].did.startswith("it ended with 1 whole turns")

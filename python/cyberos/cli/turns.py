@@ -1,10 +1,6 @@
-"""Turns on their way in and out of the command line."""
+"""Turns on their way in."""
 
-import sys
-from collections.abc import Iterator
-
-from cyberos.cli import output
-from cyberos.core.sessions.reading import Turn
+from cyberos.cli import inputs
 from cyberos.core.sessions.terms import TurnInput
 from cyberos.errors import BadArgument, TurnRefused
 from cyberos.operations import sessions as operations
@@ -23,7 +19,7 @@ def given(
     if jsonl is not None:
         if role is not None or redactions_applied is not None:
             raise BadArgument("with --jsonl each line says its role and the rest", argument="--jsonl")
-        return operations.parse_turns(_read(jsonl, "--jsonl").splitlines())
+        return operations.parse_turns(inputs.read(jsonl, "--jsonl").splitlines())
     if role is None:
         raise BadArgument("say who speaks", argument="--role", hint="--role user, assistant, system or tool")
     return [TurnInput(role, _text(content, file), redactions_applied)]
@@ -32,28 +28,8 @@ def given(
 def _text(content: str | None, file: str | None) -> str:
     if file is None and content not in (None, "-"):
         return str(content)
-    raw = _read(file or "-", "--file" if file else "--content")
+    raw = inputs.read(file or "-", "--file" if file else "--content")
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
         raise TurnRefused(f"the content is binary: byte {error.start} is not UTF-8") from None
-
-
-def _read(file: str, argument: str) -> bytes:
-    if file == "-":
-        if sys.stdin is None:
-            raise BadArgument("standard input is closed", argument=argument)
-        return sys.stdin.buffer.read()
-    try:
-        with open(file, "rb") as handle:
-            return handle.read()
-    except OSError as error:
-        raise BadArgument(f"cannot read {file!r}: {error.strerror}", argument=argument) from error
-
-
-def lines(turn: Turn) -> Iterator[str]:
-    """Yields a turn as people read it."""
-    redacted = " (redacted)" if turn.redactions_applied else ""
-    yield f"[{turn.turn_seq:>6}] {turn.ts} {output.printable(turn.role)}{redacted}"
-    for line in turn.content.splitlines():
-        yield f"         {output.printable(line, keep=chr(9))}"

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import click
 
 from cyberos.cli import keys, output
-from cyberos.cli.commands.session import session_id
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
+from cyberos.cli.spoken import session_id
 from cyberos.core.sessions.purging import Erasure
 from cyberos.core.sessions.recovery import Recovered
 from cyberos.operations import sessions as operations

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import click
 
-from cyberos.cli import keys, output, turns
-from cyberos.cli.commands.session import session_id
+from cyberos.cli import keys, output, spoken
 from cyberos.cli.options import Command
 from cyberos.cli.settings import Settings, pass_settings
+from cyberos.cli.spoken import session_id
 from cyberos.operations import transcripts as operations
 from cyberos.operations.transcripts import Listed, Shown
 
@@ -27,7 +27,7 @@ def read(settings: Settings, session_id: str, decrypt: bool) -> None:  # noqa: F
         output.write_json_items(turn._asdict() for turn in found.turns)
     else:
         for turn in found.turns:
-            output.write_lines(turns.lines(turn))
+            output.write_lines(spoken.lines(turn))
     output.write_warnings(found.warnings)
 
 
@@ -44,7 +44,7 @@ def tail(settings: Settings, session_id: str, decrypt: bool, last: int) -> None:
     store = settings.store()
     keystore = keys.keystore(store)
     for turn in operations.tail(store, session_id, decrypt=decrypt, keystore=keystore, last=last, wait=_ticks()):
-        output.write_lines([output.json_line(turn._asdict())] if settings.json else turns.lines(turn))
+        output.write_lines([output.json_line(turn._asdict())] if settings.json else spoken.lines(turn))
 
 
 def _ticks() -> Iterator[None]:

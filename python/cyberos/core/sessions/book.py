@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from cyberos import _native, clock, layout
 from cyberos.core.reader import AuditChainReader
+from cyberos.errors import TranscriptMissing
 
 START: Final = "session.start"
 END: Final = "session.end"
@@ -24,6 +25,7 @@ class Ended(NamedTuple):
     turns_count: int
     binlog_hash: str
     chain_tip: str | None
+    path: str = ""
 
 
 class Purged(NamedTuple):
@@ -75,6 +77,14 @@ class Known(NamedTuple):
 def name_of(session_id: str) -> str:
     """Returns the name under which the log finds a session's start, end and purge, and its access is decided."""
     return f"{layout.SESSIONS}/{session_id}"
+
+
+def missing(known: Known) -> TranscriptMissing:
+    """Returns the error for a transcript that is gone."""
+    return TranscriptMissing(
+        f"the transcript of session {known.id} is gone: {known.path}", session_id=known.id, file=known.path,
+        hint=f"restore the file, or end the session without it: cyberos session recover --id {known.id}",
+    )  # fmt: skip
 
 
 class Book:
@@ -133,25 +143,20 @@ def _sessions(entries: list[_native.Entry]) -> Iterator[Known]:
     """Puts rows, newest first, together."""
     ends: dict[str, Ended] = {}
     purges: dict[str, Purged] = {}
-    for entry in entries:
-        if not is_transcript(entry):
-            continue
-        extra = entry.extra
+    for entry in filter(is_transcript, entries):
+        extra, kind = entry.extra, entry.kind
         session_id = extra["session_id"]
-        if entry.kind == PURGED:
+        if kind == PURGED:
             purges[session_id] = _purged(entry.seq, extra)
-        elif entry.kind == END:
-            ends[session_id] = _ended(entry.seq, extra)
-        elif entry.kind == START:
+        elif kind == END:
+            ends[session_id] = _ended(entry, extra)
+        elif kind == START:
             # A second start of the same id is doctor's to find: the first one has the transcript.
             yield _known(entry, extra, ends.pop(session_id, None), purges.pop(session_id, None))
 
 
 def _known(entry: _native.Entry, extra: dict[str, Any], ended: Ended | None, purged: Purged | None) -> Known:
     days, correlates = extra.get("retention_days"), extra.get("correlates_with")
-    path = entry.path
-    if ended and path.endswith(".binlog"):  # upstream's, sealed under another name
-        path += ".zst"
     started_ns = entry.ts_ns
     return Known(
         id=extra["session_id"],
@@ -161,7 +166,8 @@ def _known(entry: _native.Entry, extra: dict[str, Any], ended: Ended | None, pur
         classification=str(extra.get("classification")),
         retention_days=days if isinstance(days, int) and days >= 1 else 30,
         actor=str(extra.get("actor") or entry.actor),
-        path=path,
+        # Upstream gives a transcript another name when it ends.
+        path=ended.path if ended and ended.path else entry.path,
         correlates_with=correlates if isinstance(correlates, str) else None,
         recorded=extra.get("recorded") is True,
         encrypted=extra.get("encrypted") is True,
@@ -170,15 +176,16 @@ def _known(entry: _native.Entry, extra: dict[str, Any], ended: Ended | None, pur
     )
 
 
-def _ended(seq: int, extra: dict[str, Any]) -> Ended:
+def _ended(entry: _native.Entry, extra: dict[str, Any]) -> Ended:
     turns, tip = extra.get("turns_count"), extra.get("chain_tip")
     return Ended(
-        seq=seq,
+        seq=entry.seq,
         ended_at=str(extra.get("ended_at")),
         reason=str(extra.get("ended_reason")),
         turns_count=turns if isinstance(turns, int) else 0,
         binlog_hash=str(extra.get("binlog_hash") or ""),
         chain_tip=tip if isinstance(tip, str) else None,
+        path=entry.path,
     )
 
 

@@ -24,7 +24,6 @@ from cyberos.errors import (
     CyberosError,
     SessionNotFound,
     SessionStateRefused,
-    TranscriptMissing,
 )
 
 EXPLICIT: Final = "explicit"
@@ -151,7 +150,7 @@ def finish(
 ) -> Closed:
     """Seals a session's transcript and records that it has ended."""
     if not os.path.lexists(known.file(at.store)):
-        raise missing(known)
+        raise book.missing(known)
     if acknowledged is None:
         acknowledged = at.acknowledged(known.id)
     sha256, turns, chain, _ = _native.seal_transcript(
@@ -225,14 +224,6 @@ def require_active(at: Desk, sessions: Book, session_id: str) -> Known:
     raise SessionStateRefused(message, session_id=session_id, state=known.state, active=active_id, hint=hint)
 
 
-def missing(known: Known) -> TranscriptMissing:
-    """Returns the error for a transcript that is gone."""
-    return TranscriptMissing(
-        f"the transcript of session {known.id} is gone: {known.path}", session_id=known.id, file=known.path,
-        hint=f"restore the file, or end the session without it: cyberos session recover --id {known.id}",
-    )  # fmt: skip
-
-
 def _already_active(active: Known, session_id: str) -> SessionStateRefused:
     return SessionStateRefused(
         f"session {active.id} is already active; end it before starting {session_id}",
@@ -304,7 +295,7 @@ def _discard(file: str) -> None:
 def _transcript(at: Desk, sessions: Book, known: Known) -> _native.Transcript:
     file = known.file(at.store)
     if not os.path.lexists(file):
-        raise missing(known)
+        raise book.missing(known)
     if _native.count_turns(file) is None and known.path.endswith(".zst"):
         raise SessionStateRefused(
             f"session {known.id} is being ended: its transcript is sealed", session_id=known.id, state="active",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from cyberos import _native, clock
-from cyberos.core.sessions import book, lifecycle, terms
+from cyberos.core.sessions import book, terms
 from cyberos.core.sessions.book import Book, Known
 from cyberos.crypto import envelope
 from cyberos.crypto.envelope import SessionCipher
@@ -57,7 +57,7 @@ def transcript(sessions: Book, known: Known) -> _native.Turns:
     try:
         turns = _native.Turns(known.file(sessions.reader.store_path), known.id, sessions.first_chain(known))
     except FileNotFoundError:
-        raise lifecycle.missing(known) from None
+        raise book.missing(known) from None
     if turns.form == "tombstone":
         raise purged
     return turns

@@ -206,20 +206,26 @@ impl TurnReader {
                 return Ok(None);
             }
         };
-        match self.checked(header) {
-            Ok(chain) => {
-                self.turns += 1;
-                self.plain += (self.buf.len() + self.header_len()) as u64;
-                self.chain = chain.unwrap_or(self.chain);
+        let size = (self.buf.len() + self.header_len()) as u64;
+        let Self { buf, turns, chain, .. } = self;
+        let (turn_seq, ts_ns) = header;
+        let checked = match (turn_seq == *turns, self.form.is_peer()) {
+            (false, _) => Err(format!("turn {turns} is missing: number {turn_seq} is in its place")),
+            (true, true) => Ok(None),
+            (true, false) => check(buf, header, &self.session_id, *chain).map(Some),
+        };
+        match checked {
+            Ok(turn) => {
+                *turns += 1;
+                *chain = turn.map_or(*chain, |turn| turn.chain);
+                self.plain += size;
+                Ok(Some(RawTurn { turn_seq, ts_ns, payload: buf, turn }))
             }
             Err(what) => {
-                self.damage_is(&what);
-                return Ok(None);
+                (self.damage, self.done) = (Some(what), true);
+                Ok(None)
             }
         }
-        let (turn_seq, ts_ns) = header;
-        let turn = if self.form.is_peer() { None } else { Turn::parse(&self.buf).ok() };
-        Ok(Some(RawTurn { turn_seq, ts_ns, payload: &self.buf, turn }))
     }
 
     const fn header_len(&self) -> usize {
@@ -268,25 +274,6 @@ impl TurnReader {
         Ok(Some((seq.unwrap_or_default(), ts_ns.unwrap_or_default())))
     }
 
-    /// Checks the turn in `buf` against its header and the one before; returns its `chain`, if it has one.
-    fn checked(&self, (seq, ts_ns): (u64, u64)) -> Result<Option<Digest>, String> {
-        if seq != self.turns {
-            return Err(format!("turn {} is missing: number {seq} is in its place", self.turns));
-        }
-        if self.form.is_peer() {
-            return Ok(None);
-        }
-        let turn = Turn::parse(&self.buf).map_err(|error| format!("turn {seq} is not one: {error}"))?;
-        let right = turn.turn_seq == seq && turn.session_id() == self.session_id.as_str();
-        if !right || turn.ts() != iso_exact(ts_ns).as_str() {
-            return Err(format!("turn {seq} is another one than its frame or its file says"));
-        }
-        if turn.prev_chain != self.chain || !turn.chain_is_right() {
-            return Err(format!("turn {seq} does not continue the one before"));
-        }
-        Ok(Some(turn.chain))
-    }
-
     fn damage_is(&mut self, what: &str) {
         self.damage = Some(what.to_owned());
         self.done = true;
@@ -305,6 +292,18 @@ impl TurnReader {
         self.damage_is(&what);
         Ok(())
     }
+}
+
+/// Reads a turn and checks it against its header and the one before, whose chain is `prev`.
+fn check<'b>(buf: &'b [u8], (seq, ts_ns): (u64, u64), session_id: &str, prev: Digest) -> Result<Turn<'b>, String> {
+    let turn = Turn::parse(buf).map_err(|error| format!("turn {seq} is not one: {error}"))?;
+    if turn.turn_seq != seq || turn.session_id() != session_id || turn.ts() != iso_exact(ts_ns).as_str() {
+        return Err(format!("turn {seq} is another one than its frame or its file says"));
+    }
+    if turn.prev_chain != prev || !turn.chain_is_right() {
+        return Err(format!("turn {seq} does not continue the one before"));
+    }
+    Ok(turn)
 }
 
 fn bad(what: &'static str) -> io::Error {
