@@ -5,6 +5,9 @@ import json
 import pytest
 
 from cyberos.core import session
+from cyberos.core.writer import Writer
+from cyberos.crypto.keystore import Keystore
+from cyberos.errors import KeyMissing
 from cyberos.operations import transcripts
 
 
@@ -78,3 +81,18 @@ def test_export_has_the_documents_form_and_keeps_what_is_sealed(sealed, cli, con
     assert first["session"].keys() >= {"id", "started_at", "ended_at", "classification", "retention_days"}
     assert first["session"]["correlates_with"] == "b"
     assert (turn["content"], turn["turn_seq"]) == ("[encrypted content; --decrypt to read]", 0)
+
+
+def test_a_purge_that_cannot_reach_the_key_erases_nothing_or_says_so(sealed, approved, tmp_path):
+    made = session.record(sealed, "a", [session.TurnInput("user", "secret")])
+    before = (approved / made.path).read_bytes()
+    with Writer(approved, actor="ann") as keyless, pytest.raises(KeyMissing):
+        session.purge(keyless, "a")
+    assert (approved / made.path).read_bytes() == before
+    with Writer(approved, actor="ann", keystore=Keystore(str(tmp_path / "elsewhere"), {})) as other:
+        receipt = session.purge(other, "a")
+    assert (receipt.places, receipt.copies_until) == (
+        (made.path,), "its key, which is in no keystore here, is erased",
+    )  # fmt: skip
+    receipt = session.purge(sealed, "a")
+    assert (len(receipt.places), receipt.copies_until) == (1, "the master key is rotated")

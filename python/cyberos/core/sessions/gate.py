@@ -5,7 +5,7 @@ from cyberos.core.sessions import book, terms
 from cyberos.core.sessions.book import Known
 from cyberos.core.writer import Writer
 from cyberos.crypto.envelope import SessionCipher
-from cyberos.crypto.keystore import Erased
+from cyberos.crypto.keystore import Erased, Keystore
 from cyberos.errors import CyberosError, KeyMissing
 
 
@@ -47,11 +47,18 @@ def new_cipher(writer: Writer, session_id: str, classification: str) -> SessionC
 
 def cipher(writer: Writer, known: Known) -> SessionCipher | None:
     """Returns the cipher of a session; `None` where it is not encrypted. Raises what opening a keystore raises."""
-    if not known.encrypted:
-        return None
-    if writer.keystore is None:
-        raise KeyMissing(f"session {known.id} is encrypted, and there is no keystore", key=known.id)
-    return writer.keystore.open(store_id(writer), known.id)
+    keystore = require_keystore(writer, known)
+    return keystore.open(store_id(writer), known.id) if keystore and known.encrypted else None
+
+
+def require_keystore(writer: Writer, known: Known) -> Keystore | None:
+    """Returns the writer's keystore; raises `KeyMissing` where it has none and the session is encrypted."""
+    if known.encrypted and writer.keystore is None:
+        raise KeyMissing(
+            f"session {known.id} is encrypted, and there is no keystore", key=known.id,
+            hint="open the writer with the keystore: Writer(store, keystore=…)",
+        )  # fmt: skip
+    return writer.keystore
 
 
 def erase_key(writer: Writer, session_id: str) -> Erased:

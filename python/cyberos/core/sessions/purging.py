@@ -70,6 +70,7 @@ def erase(writer: Writer, at: Desk, known: Known, reason: str) -> Erasure:
             f"session {known.id} is {known.state}: its transcript cannot be erased", session_id=known.id,
             state=known.state, active=at.active(), hint=f"cyberos session {command} --id {known.id}",
         )  # fmt: skip
+    gate.require_keystore(writer, known)
     file = known.file(at.store)
     tombstone, erased = read_tombstone(file), 0
     if tombstone is None or tombstone.get("session_id") != known.id:
@@ -88,8 +89,14 @@ def erase(writer: Writer, at: Desk, known: Known, reason: str) -> Erasure:
         turns_count=known.ended.turns_count,
         bytes_erased=erased,
         places=((known.path,) if erased else ()) + keys.places,
-        copies_until="the master key is rotated" if known.encrypted else None,
+        copies_until=_copies_until(known, found=bool(keys.places)),
     )
+
+
+def _copies_until(known: Known, *, found: bool) -> str | None:
+    if not known.encrypted:
+        return None
+    return "the master key is rotated" if found else "its key, which is in no keystore here, is erased"
 
 
 def expired(sessions: Book, now_ns: int) -> Iterator[Expired]:
