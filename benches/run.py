@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import branching
 import exchange
 import proofs
 import reading
@@ -39,6 +40,7 @@ _GROUPS = (
     "rest",
     "search",
     "redact",
+    "blocks",
 )
 
 
@@ -99,6 +101,8 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
         yield from searching.cases(work, runs * 5)
     if "redact" in groups:
         yield from redacting.cases(runs * 10)
+    if "blocks" in groups:
+        yield from branching.cases(work, sizes[-1], 1.0 if options.quick else 5.0)
     if "threads" in groups:
         yield writing.group_commit(50 if options.quick else 200)
 

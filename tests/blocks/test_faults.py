@@ -19,6 +19,7 @@ from cyberos.blocks import connector
 from cyberos.errors import CyberosError
 from tests.blocks import vfs
 from tests.blocks.home import Home, outcome
+from tests.blocks.racing import Act, Stop
 
 # A worker that goes on until it is killed; it says before each request what it asks for, and after it what it got.
 WORKER = """
@@ -265,3 +266,21 @@ def test_a_server_that_was_left_alone_for_long_is_asked_again(home, kind, reques
         ).fetchone() != (0,):
             pass
     assert home.start("x:2").created
+
+
+def test_what_was_refused_often_does_not_spoil_a_connection(home, capfd):
+    """Statements are sent together and prepared when they come often: a refused one must not be taken for prepared."""
+    hasty = connector.connect(home.url.replace("postgres@", "app@"), patience=0.02)
+    engine = home.engine._replace(database=hasty)
+    session = home.start("x:1")
+    for turn in range(12):
+        stop = Stop("precommit")
+        first = Act(lambda stop=stop, turn=turn: home.start(f"y:{turn}", engine=home.with_hook(stop)))
+        stop.wait()
+        assert outcome(lambda: home.append(session, "late", engine=engine)) == "blocks_busy"
+        stop.go()
+        assert first.result.created
+        assert home.append(session, f"{turn}", engine=engine).blocks
+    hasty.close()
+    assert [block.text for block in home.blocks(session)[1:]] == [str(turn) for turn in range(12)]
+    assert capfd.readouterr().err == ""

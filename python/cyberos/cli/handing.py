@@ -70,7 +70,7 @@ def lines(handed: Bootstrap) -> Iterator[str]:
             yield from (_line(item) for item in items)
     omitted = handed.omitted
     for what, blocks, tokens in (
-        ("accepted", omitted.history_blocks, omitted.history_tokens),
+        ("of the history", omitted.history_blocks, omitted.history_tokens),
         ("of this session", omitted.branch_blocks, omitted.branch_tokens),
     ):
         if blocks:

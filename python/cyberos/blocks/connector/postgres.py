@@ -4,6 +4,7 @@ Statements that do not depend on each other's answers go to the server together:
 Each still sees what is committed when it begins (READ COMMITTED), which is what locking first relies on.
 """
 
+import logging
 import select
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,9 @@ except ImportError as error:  # pragma: no cover, the tests have it
     raise ExtraMissing(
         "block memory in PostgreSQL needs psycopg", extra="postgres", hint="pip install 'cyberos[postgres]'"
     ) from error
+
+# What it has to say is an exception, too; without this, it is also written to standard error.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 # All tables lie in it, and the functions of triggers name it: nobody can put tables of their own in place of these.
 SCHEMA: Final = "cyberos_blocks"
@@ -102,7 +106,8 @@ class Postgres:
             transaction.undo()
             raise
         finally:
-            if _is_idle(connection):
+            # Of what was sent together, psycopg does not know how much the server still carried out.
+            if _is_idle(connection) and not transaction.failed:
                 self._pool.give(connection)
             else:
                 connection.close()
@@ -119,6 +124,8 @@ class PostgresTransaction:
         self.connection: Final = connection
         self._name, self._begin = name, begin
         self._begun = False
+        # Whether a statement was refused, or got no answer.
+        self.failed = False
 
     def all(self, sql: str, *values: Any) -> list[Row]:
         """Returns all rows."""
@@ -132,7 +139,7 @@ class PostgresTransaction:
     def batch(self, statements: Sequence[Statement]) -> list[list[Row]]:
         """Sends several statements together."""
         first: list[Statement] = [] if self._begun else [(self._begin, ())]
-        with _told(self._name):
+        with self._watched():
             if len(first) + len(statements) == 1:
                 found = [self.connection.execute(_translated(sql), values) for sql, values in statements]
                 return [cursor.fetchall() if cursor.description else [] for cursor in found]
@@ -142,9 +149,18 @@ class PostgresTransaction:
                 pipeline.sync()
                 return [cursor.fetchall() if cursor.description else [] for cursor in found[len(first) :]]
 
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            with _told(self._name):
+                yield
+        except BaseException:
+            self.failed = True
+            raise
+
     def script(self, text: str) -> None:
         """Carries out a text of several statements."""
-        with _told(self._name):
+        with self._watched():
             if not self._begun:
                 self.connection.execute(self._begin.encode())
                 self._begun = True
