@@ -111,6 +111,16 @@ def test_i4_4_nothing_is_called_agreed_that_nobody_looked_at(home):
     assert "no conflict" not in json.dumps(to_dict(told)).lower().replace("_", " ")
 
 
+def test_i4_2_what_was_settled_since_is_still_open_to_who_branched_before(home):
+    home.append("x:b", Fact("two", "t")), home.append("x:c", Fact("one", "t"))
+    home.end("x:b")
+    (name,) = home.end("x:c").conflicts
+    before = home.start("x:before")
+    home.end(home.append("x:d", Fact("two it is", "t", resolves=(name,))))
+    assert [each.conflict_id for each in home.bootstrap(before).conflicts] == [name]
+    assert home.bootstrap(home.start("x:after")).conflicts == []
+
+
 def test_v1_3_a_new_session_sees_what_ended_and_not_what_is_open(home):
     for name in ("b", "c", "e"):
         home.append(f"x:{name}", f"sentinel {name}")

@@ -26,14 +26,14 @@ _MAX_CONFLICTS: Final = 20
 _PAGE: Final = 64
 
 _HEADER: Final = """SELECT b.block_id, b.session_id, s.native_ref, s.integrated_epoch, b.kind, b.actor, b.occurred_ns,
-    b.token_est, b.project_seq FROM session s CROSS JOIN block b"""
+    b.token_est, b.project_seq, b.session_seq FROM session s CROSS JOIN block b"""
 _HISTORY: Final = f"""{_HEADER} WHERE b.project_id=s.project_id AND b.session_id=s.session_id
     AND s.project_id=? AND s.principal_id=? AND s.integrated_epoch<=? AND b.token_est>0
     AND (s.integrated_epoch<? OR b.project_seq<?)
     ORDER BY s.integrated_epoch DESC, b.project_seq DESC LIMIT {_PAGE}"""
 _BRANCH: Final = f"""{_HEADER} WHERE b.project_id=s.project_id AND b.session_id=s.session_id
-    AND s.project_id=? AND s.principal_id=? AND s.session_id=? AND b.token_est>0 AND b.project_seq<?
-    ORDER BY b.project_seq DESC LIMIT {_PAGE}"""
+    AND s.project_id=? AND s.principal_id=? AND s.session_id=? AND b.token_est>0 AND b.session_seq<?
+    ORDER BY b.session_seq DESC LIMIT {_PAGE}"""
 _BODIES: Final = (
     """SELECT block_id, payload FROM block_body WHERE project_id=? AND principal_id=? AND block_id IN({})"""
 )
@@ -198,7 +198,7 @@ def _accepted(project: Project, epoch: int) -> Any:
 
 def _own(project: Project, session_id: str) -> Any:
     def values(last: Row | None) -> tuple[Any, ...]:
-        return (project.project_id, project.principal_id, session_id, _END_OF_TIME if last is None else last[8])
+        return (project.project_id, project.principal_id, session_id, _END_OF_TIME if last is None else last[9])
 
     return values
 

@@ -26,9 +26,10 @@ _NODES: Final = """
             UNION SELECT tip_block_id FROM session WHERE project_id=? AND principal_id=? AND status='open')
     SELECT b.block_id, b.project_seq, b.kind, b.session_id, s.native_ref, s.status, s.integrated_epoch, b.actor,
         b.occurred_ns, t.summary, t.topic, CASE WHEN b.block_id IN (SELECT block_id FROM win) THEN 1 ELSE 0 END
-    FROM sel JOIN block b ON b.project_id=? AND b.block_id=sel.block_id
+    FROM sel CROSS JOIN block b
     LEFT JOIN session s ON s.project_id=b.project_id AND s.session_id=b.session_id
     LEFT JOIN block_body t ON t.project_id=b.project_id AND t.block_id=b.block_id
+    WHERE b.project_id=? AND b.block_id=sel.block_id
     ORDER BY b.project_seq DESC"""
 _EDGES: Final = """SELECT child_id, parent_id FROM block_parent WHERE project_id=? AND child_id IN({})
     ORDER BY child_seq DESC, ordinal"""

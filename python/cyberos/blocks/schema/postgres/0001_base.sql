@@ -118,6 +118,10 @@ CREATE UNIQUE INDEX session_one_open ON session(project_id, principal_id, native
 CREATE INDEX session_integrated ON session(project_id, integrated_epoch) WHERE integrated_epoch IS NOT NULL;
 CREATE INDEX session_open_by_activity ON session(project_id, last_activity_ns) WHERE status='open';
 CREATE INDEX session_by_start ON session(project_id, started_ns);
+-- By these SQLite finds what a new row may settle of the references that are checked at the end.
+CREATE INDEX session_by_tip ON session(project_id, tip_block_id);
+CREATE INDEX session_by_terminal ON session(project_id, terminal_block_id);
+CREATE INDEX session_by_successor ON session(project_id, successor_of);
 
 -- A block is a node of the graph and never changes. Its content lies apart in block_body, so that it can be purged.
 -- hash covers this row, the hashes of the parents and payload_sha256: a head's hash covers all history before it.

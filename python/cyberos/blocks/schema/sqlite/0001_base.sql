@@ -132,6 +132,10 @@ CREATE UNIQUE INDEX session_one_open ON session(project_id, principal_id, native
 CREATE INDEX session_integrated ON session(project_id, integrated_epoch) WHERE integrated_epoch IS NOT NULL;
 CREATE INDEX session_open_by_activity ON session(project_id, last_activity_ns) WHERE status='open';
 CREATE INDEX session_by_start ON session(project_id, started_ns);
+-- By these SQLite finds what a new row may settle of the references that are checked at the end.
+CREATE INDEX session_by_tip ON session(project_id, tip_block_id);
+CREATE INDEX session_by_terminal ON session(project_id, terminal_block_id);
+CREATE INDEX session_by_successor ON session(project_id, successor_of);
 
 -- A block is a node of the graph and never changes. Its content lies apart in block_body, so that it can be purged.
 -- hash covers this row, the hashes of the parents and payload_sha256: a head's hash covers all history before it.
@@ -514,22 +518,22 @@ CREATE TRIGGER kill_switch_log_no_delete BEFORE DELETE ON kill_switch_log WHEN T
   BEGIN SELECT RAISE(ABORT, 'kill_switch_log_no_delete: kill_switch_log is append-only'); END;
 
 -- INSERT OR REPLACE deletes without asking the triggers above, where a connection does not say recursive_triggers.
-CREATE TRIGGER project_no_replace BEFORE INSERT ON project WHEN EXISTS(SELECT 1 FROM project b WHERE
-    (b.project_id=NEW.project_id)
-    OR (b.principal_id=NEW.principal_id AND b.name=NEW.name))
+CREATE TRIGGER project_no_replace BEFORE INSERT ON project WHEN
+    EXISTS(SELECT 1 FROM project b WHERE b.project_id=NEW.project_id)
+    OR EXISTS(SELECT 1 FROM project b WHERE b.principal_id=NEW.principal_id AND b.name=NEW.name)
   BEGIN SELECT RAISE(ABORT, 'project_no_replace: project has such a row'); END;
 CREATE TRIGGER project_store_no_replace BEFORE INSERT ON project_store WHEN EXISTS(SELECT 1 FROM project_store b WHERE
     (b.project_id=NEW.project_id AND b.store_id=NEW.store_id))
   BEGIN SELECT RAISE(ABORT, 'project_store_no_replace: project_store has such a row'); END;
-CREATE TRIGGER session_no_replace BEFORE INSERT ON session WHEN EXISTS(SELECT 1 FROM session b WHERE
-    (b.project_id=NEW.project_id AND b.session_id=NEW.session_id)
-    OR (b.project_id=NEW.project_id AND b.principal_id=NEW.principal_id AND b.native_ref=NEW.native_ref AND b.generation=NEW.generation)
-    OR (b.project_id=NEW.project_id AND b.principal_id=NEW.principal_id AND b.native_ref=NEW.native_ref AND b.status='open'))
+CREATE TRIGGER session_no_replace BEFORE INSERT ON session WHEN
+    EXISTS(SELECT 1 FROM session b WHERE b.project_id=NEW.project_id AND b.session_id=NEW.session_id)
+    OR EXISTS(SELECT 1 FROM session b WHERE b.project_id=NEW.project_id AND b.principal_id=NEW.principal_id AND b.native_ref=NEW.native_ref AND b.generation=NEW.generation)
+    OR EXISTS(SELECT 1 FROM session b WHERE b.project_id=NEW.project_id AND b.principal_id=NEW.principal_id AND b.native_ref=NEW.native_ref AND b.status='open')
   BEGIN SELECT RAISE(ABORT, 'session_no_replace: session has such a row'); END;
-CREATE TRIGGER block_no_replace BEFORE INSERT ON block WHEN EXISTS(SELECT 1 FROM block b WHERE
-    (b.project_id=NEW.project_id AND b.block_id=NEW.block_id)
-    OR (b.project_id=NEW.project_id AND b.project_seq=NEW.project_seq)
-    OR (b.project_id=NEW.project_id AND b.session_id=NEW.session_id AND b.session_seq=NEW.session_seq))
+CREATE TRIGGER block_no_replace BEFORE INSERT ON block WHEN
+    EXISTS(SELECT 1 FROM block b WHERE b.project_id=NEW.project_id AND b.block_id=NEW.block_id)
+    OR EXISTS(SELECT 1 FROM block b WHERE b.project_id=NEW.project_id AND b.project_seq=NEW.project_seq)
+    OR EXISTS(SELECT 1 FROM block b WHERE b.project_id=NEW.project_id AND b.session_id=NEW.session_id AND b.session_seq=NEW.session_seq)
   BEGIN SELECT RAISE(ABORT, 'block_no_replace: block has such a row'); END;
 CREATE TRIGGER block_body_no_replace BEFORE INSERT ON block_body WHEN EXISTS(SELECT 1 FROM block_body b WHERE
     (b.project_id=NEW.project_id AND b.block_id=NEW.block_id))
@@ -549,9 +553,9 @@ CREATE TRIGGER conflict_side_no_replace BEFORE INSERT ON conflict_side WHEN EXIS
 CREATE TRIGGER resolution_no_replace BEFORE INSERT ON resolution WHEN EXISTS(SELECT 1 FROM resolution b WHERE
     (b.project_id=NEW.project_id AND b.conflict_id=NEW.conflict_id AND b.block_id=NEW.block_id))
   BEGIN SELECT RAISE(ABORT, 'resolution_no_replace: resolution has such a row'); END;
-CREATE TRIGGER receipt_no_replace BEFORE INSERT ON receipt WHEN EXISTS(SELECT 1 FROM receipt b WHERE
-    (b.project_id=NEW.project_id AND b.receipt_id=NEW.receipt_id)
-    OR (b.project_id=NEW.project_id AND b.session_id=NEW.session_id AND b.content_sha256=NEW.content_sha256))
+CREATE TRIGGER receipt_no_replace BEFORE INSERT ON receipt WHEN
+    EXISTS(SELECT 1 FROM receipt b WHERE b.project_id=NEW.project_id AND b.receipt_id=NEW.receipt_id)
+    OR EXISTS(SELECT 1 FROM receipt b WHERE b.project_id=NEW.project_id AND b.session_id=NEW.session_id AND b.content_sha256=NEW.content_sha256)
   BEGIN SELECT RAISE(ABORT, 'receipt_no_replace: receipt has such a row'); END;
 CREATE TRIGGER receipt_block_no_replace BEFORE INSERT ON receipt_block WHEN EXISTS(SELECT 1 FROM receipt_block b WHERE
     (b.project_id=NEW.project_id AND b.receipt_id=NEW.receipt_id AND b.ordinal=NEW.ordinal))
