@@ -15,6 +15,7 @@ _UNITS = {
     "MiB": ("MiB", 1.0, 1),
     "rows/s": ("rows/s", 1.0, 0),
     "requests/s": ("requests/s", 1.0, 0),
+    "MB/s": ("MB/s", 1.0, 0),
 }
 _UNITS |= {"B": ("B", 1.0, 0), "x": ("x", 1.0, 2), "KiB": ("KiB", 1 / 1024, 1)}
 

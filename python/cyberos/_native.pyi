@@ -110,6 +110,27 @@ class Reader:
     def rows(self, first: int, last: int) -> tuple[list[dict[str, Any]], list[Damage]]:
         """The rows `first..=last` that are there, oldest first, and the damage between them."""
 
+    def follow(
+        self,
+        seq: int,
+        chain: str,
+        *,
+        kinds: Sequence[str],
+        filters: Sequence[tuple[str, str]],
+        most: int,
+        enough: int,
+        last: int | None = None,
+    ) -> tuple[list[Row], int, str, bool, list[Damage]]:
+        """The rows behind row `seq` (0: all), oldest first; `chain` is that row's, and demanded of it.
+
+        Of these kinds, that meet all `filters`, see `history`; at most `most`, about `enough` bytes of them, none
+        behind `last`. Returns them, the number and the chain of the last row that was looked at, whether there was
+        nothing behind it, and the damage on the way.
+        """
+
+    def touching(self, name: str) -> tuple[list[Row], list[Damage]]:
+        """All rows that touch a name, oldest first, whatever memory had it, and the damage that may hide others."""
+
     def history(
         self,
         path: str | None,
@@ -125,6 +146,12 @@ class Reader:
 
         Only those with a number above `above` and below `below`, not older than `since_ns`, that meet all `filters`,
         which are pairs of `actor`, `kind`, `session_id` or `dream_id` and a value.
+        """
+
+    def sessions(self, name: str) -> list[tuple[Any, ...]]:
+        """The sessions found under a name, those that started last first: tuples of the fields of `Known` in `book`.
+
+        The end and the purge, where there are any, are tuples of the fields of `Ended` and `Purged`.
         """
 
     def history_page(self, path: str, limit: int) -> bytes | None:
@@ -218,6 +245,52 @@ class Export:
 
     def versions(self) -> tuple[int, int]:
         """How many versions were written, and how many of those looked at are purged or were never kept."""
+
+@final
+class Row:
+    """A row of the log. It keeps the payloads of those that were read with it."""
+
+    @property
+    def seq(self) -> int:
+        """Number of the row."""
+
+    @property
+    def ts_ns(self) -> int:
+        """Nanoseconds since 1970, UTC."""
+
+    @property
+    def kind(self) -> str:
+        """What the row records."""
+
+    @property
+    def actor(self) -> str:
+        """Who wrote the row."""
+
+    @property
+    def path(self) -> str:
+        """The path that the row is about; empty where there is none."""
+
+    @property
+    def content_sha256(self) -> str | None:
+        """SHA-256 of the memory's bytes in hexadecimal, where the row says it."""
+
+    @property
+    def chain(self) -> str:
+        """The row's own hash in hexadecimal."""
+
+    @property
+    def prev_chain(self) -> str:
+        """The hash of the row before in hexadecimal."""
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The row's `extra`, made anew at each access."""
+
+    def touches(self) -> list[tuple[str, str]]:
+        """The paths that the row touches, the one it is about first, and how.
+
+        `write`, `move_from`, `move_to`, `delete` or `annotation`.
+        """
 
 @final
 class Entry:
@@ -554,8 +627,8 @@ class Turns:
         """Passes over all turns, checking each; returns how many there are."""
     def next(
         self, most: int, enough: int
-    ) -> list[tuple[int, int, str, str | None, dict[str, Any] | None, bool | None]]:
+    ) -> list[tuple[int, int, str, str, str | None, dict[str, Any] | None, bool | None]]:
         """The next turns, at most `most` and about `enough` bytes of JSON; empty behind the last one.
 
-        A turn is `(turn_seq, ts_ns, role, content, content_cipher, redactions_applied)`.
+        A turn is `(turn_seq, ts_ns, ts, role, content, content_cipher, redactions_applied)`.
         """

@@ -59,7 +59,7 @@ def test_content_of_the_longest_kind_is_taken(memory):
     session.start(memory, "a")
     session.append(memory, "a", "user", "x" * MAX_CONTENT)
     session.append(memory, "a", "user", "\u2028\t\x7f\U0001f600")
-    with pytest.raises(BadArgument, match="16 MiB"):
+    with pytest.raises(TurnRefused, match="16 MiB"):
         session.append(memory, "a", "user", "\x01" * MAX_CONTENT)
     assert [len(turn.content) for turn in session.read(memory, "a")] == [MAX_CONTENT, 4]
 

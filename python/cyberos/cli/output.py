@@ -154,7 +154,7 @@ def confirm(question: str, *, assumed: bool) -> None:
     if assumed:
         return
     if sys.stdin is None or not sys.stdin.isatty():
-        raise NotConfirmed("this cannot be undone, and there is no terminal to ask on", hint="add --yes")
+        raise NotConfirmed("this has to be confirmed, and there is no terminal to ask on", hint="add --yes")
     if not click.confirm(question, err=True):
         raise NotConfirmed
 

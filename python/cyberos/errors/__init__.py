@@ -116,6 +116,16 @@ class BodyUnavailable(CyberosError):
     seq: int | None
 
 
+class NothingToRevert(CyberosError):
+    """No memory was changed in this session or dream."""
+
+    code = "nothing_to_revert"
+    kind = Kind.NOT_FOUND
+    fields = ("session_id", "dream_id")
+    session_id: str | None
+    dream_id: str | None
+
+
 class RepositoryNotFound(CyberosError):
     """There is no git repository with a commit here."""
 
@@ -152,7 +162,7 @@ class ProtocolNotApproved(CyberosError):
 
 
 class NotConfirmed(CyberosError):
-    """What cannot be undone was not confirmed, so nothing was done."""
+    """What has to be confirmed was not, so nothing was done."""
 
     code = "not_confirmed"
     kind = Kind.REFUSED

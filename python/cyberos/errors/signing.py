@@ -41,7 +41,7 @@ class BadProof(CyberosError):
 
 
 class LogRewritten(CyberosError):
-    """The log is not a continuation of what was signed."""
+    """The log is not a continuation of what was signed, or read before."""
 
     code = "log_rewritten"
     kind = Kind.CORRUPT

@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from cyberos import clock, config
+from cyberos import clock
 from cyberos.core.inspection import check_format
 from cyberos.core.reader import AuditChainReader
-from cyberos.core.sessions import desk, reading
+from cyberos.core.sessions import desk, gate, reading
 from cyberos.core.sessions.book import Book, Known
 from cyberos.core.sessions.reading import Turn
 from cyberos.crypto.envelope import SessionCipher
 from cyberos.crypto.keystore import Keystore
-from cyberos.errors import KeyMissing
 
 _DAY_NS = 86_400 * clock.NS
 
@@ -148,11 +147,9 @@ def _book(store: str) -> Book:
 
 
 def _cipher(store: str, known: Known, keystore: Keystore | None, *, decrypt: bool) -> SessionCipher | None:
-    if not known.encrypted or known.purged or (reading.needs_decrypt(known) and not decrypt):
+    if known.purged or (reading.needs_decrypt(known) and not decrypt):
         return None
-    if keystore is None:
-        raise KeyMissing(f"session {known.id} is encrypted, and there is no keystore", key=known.id)
-    return keystore.open(config.load(store).store_id or "store", known.id)
+    return gate.cipher_from(keystore, store, known)
 
 
 def _days_left(known: Known, now: int) -> int | None:
@@ -206,9 +203,9 @@ def _shown(store: str, book: Book, known: Known, *, writes: bool) -> Shown:
 
 
 def _writes(book: Book, session_id: str) -> Iterator[Write]:
-    for entry in book.writes(session_id):
-        turn = entry.extra.get("session_turn")
+    for row in book.writes(session_id)[0]:
+        turn = row.extra.get("session_turn")
         yield Write(
-            entry.seq, clock.iso_exact(entry.ts_ns), entry.kind, entry.actor, entry.path,
+            row.seq, clock.iso_exact(row.ts_ns), row.kind, row.actor, row.path,
             turn if isinstance(turn, int) else None,
         )  # fmt: skip

@@ -83,6 +83,16 @@ pub enum LogError {
     /// What was asked for does not exist.
     #[error("{0}")]
     NotFound(String),
+    /// The log is not the one that its reader has seen before, up to this row.
+    #[error("row {seq}, which was read before, {what}")]
+    Diverged {
+        /// The last row that the reader had seen.
+        seq: u64,
+        /// The last row that there is.
+        last_seq: u64,
+        /// What has become of that row, in one clause.
+        what: &'static str,
+    },
     /// The store lies where locks do not keep other machines out.
     #[error("{} lies on a network file system ({kind}), where locks may not keep other machines out", store.display())]
     Network {
@@ -135,6 +145,7 @@ impl LogError {
             Self::Shared { path, shared_with } => Self::Shared { path: path.clone(), shared_with: shared_with.clone() },
             Self::Refused(what) => Self::Refused(what.clone()),
             Self::NotFound(what) => Self::NotFound(what.clone()),
+            Self::Diverged { seq, last_seq, what } => Self::Diverged { seq: *seq, last_seq: *last_seq, what },
             Self::Network { store, kind } => Self::Network { store: store.clone(), kind },
             Self::Unsupported { store, version } => Self::Unsupported { store: store.clone(), version: *version },
         }

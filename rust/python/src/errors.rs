@@ -14,6 +14,7 @@ pyo3::import_exception!(cyberos.errors, CorruptLog);
 pyo3::import_exception!(cyberos.errors, CyberosError);
 pyo3::import_exception!(cyberos.errors, DiskFull);
 pyo3::import_exception!(cyberos.errors, IoFailure);
+pyo3::import_exception!(cyberos.errors, LogRewritten);
 pyo3::import_exception!(cyberos.errors, MemoryNotFound);
 pyo3::import_exception!(cyberos.errors, NetworkFileSystem);
 pyo3::import_exception!(cyberos.errors, PathRefused);
@@ -106,6 +107,10 @@ pub fn exception(py: Python<'_>, error: LogError) -> PyErr {
             let allowed = "or, where only one machine ever writes to it, allow it: \
                 \"allow_network_file_system\": true in manifest.json, for a new store `cyberos init --allow-network-file-system`";
             with(py, raised, "hints", ("keep the store on a disk of this machine", allowed))
+        }
+        LogError::Diverged { seq, last_seq, .. } => {
+            let raised = with(py, LogRewritten::new_err(message), "size", seq);
+            with(py, raised, "last_seq", last_seq)
         }
         LogError::Refused(_) => PathRefused::new_err(message),
         LogError::Unsupported { store, version } => {

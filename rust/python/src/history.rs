@@ -1,9 +1,11 @@
 //! Histories, versions and damage as Python objects.
 
-use cyberos_log::history::{At, Entry, Filter, Older, Version, Walked};
+use cyberos_log::history::{At, Entry, Filter, Older, Session, Version, Walked};
 use cyberos_log::json::Value;
 use cyberos_log::log::{Damage, LogReader, TIP};
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::errors::{BadArgument, CorruptLog};
 use crate::value::to_python;
@@ -121,6 +123,29 @@ impl From<Damage> for PyDamage {
         let Damage { file, offset, expected_seq, next_seq, what, .. } = damage;
         Self { file, offset, seq: expected_seq, next_seq, what }
     }
+}
+
+/// Returns the fields of a session in their order; its end and its purge are tuples as well.
+pub fn session_to_python(py: Python<'_>, session: Session) -> PyResult<Bound<'_, PyTuple>> {
+    let ended =
+        session.ended.map(|end| (end.seq, end.ended_at, end.reason, end.turns_count, end.binlog_hash, end.chain_tip));
+    let purged = session.purged.map(|purge| (purge.seq, purge.purged_at, purge.reason, purge.turns_count));
+    let fields = [
+        session.id.into_bound_py_any(py)?,
+        session.seq.into_bound_py_any(py)?,
+        session.started_at.into_bound_py_any(py)?,
+        session.started_ns.into_bound_py_any(py)?,
+        session.classification.into_bound_py_any(py)?,
+        session.retention_days.into_bound_py_any(py)?,
+        session.actor.into_bound_py_any(py)?,
+        session.path.into_bound_py_any(py)?,
+        session.correlates_with.into_bound_py_any(py)?,
+        session.recorded.into_bound_py_any(py)?,
+        session.encrypted.into_bound_py_any(py)?,
+        ended.into_bound_py_any(py)?,
+        purged.into_bound_py_any(py)?,
+    ];
+    PyTuple::new(py, fields)
 }
 
 /// Returns what a reader of the log should be told about it. A torn tail was never acknowledged and is no damage.

@@ -5,6 +5,7 @@ mod checks;
 mod diff;
 mod errors;
 mod export;
+mod following;
 mod history;
 mod reader;
 mod redact;
@@ -30,11 +31,14 @@ mod _native {
     #[pymodule_export]
     const FORMAT_VERSION: u64 = cyberos_log::manifest::FORMAT;
     #[pymodule_export]
+    #[pymodule_export]
     use crate::checks::{PyFinding, PyReport};
     #[pymodule_export]
     use crate::diff::{Blame, Comparison, split_memory};
     #[pymodule_export]
     use crate::export::Export;
+    #[pymodule_export]
+    use crate::following::PyRow;
     #[pymodule_export]
     use crate::history::{PyDamage, PyEntry, PyVersion};
     #[pymodule_export]

@@ -3,18 +3,19 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cyberos_log::history::{Chain, Present, Query, is_as_known};
+use cyberos_log::history::{Chain, Limits, Present, Query, Selection, is_as_known};
 use cyberos_log::manifest;
 use cyberos_log::medium::{Os, SharedMedium};
 use cyberos_log::objects::{Body, BodyReader};
 use cyberos_log::tree::{self, Tree};
 use cyberos_log::{Digest, LogError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::checks::{self, PyReport};
 use crate::errors::{BadArgument, Result};
-use crate::history::{PyDamage, PyEntry, PyVersion, at, damages, filters, walked};
+use crate::following::{self, Followed};
+use crate::history::{self, PyDamage, PyEntry, PyVersion, at, damages, filters, walked};
 use crate::rows::{self, Marks};
 use crate::tree::Hash;
 
@@ -78,6 +79,48 @@ impl Reader {
         Ok((rows, damage))
     }
 
+    /// The rows behind row `seq` (0: all), oldest first; `chain` is that row's, and demanded of it.
+    ///
+    /// Of these kinds, that meet all `filters`, see `history`; at most `most`, about `enough` bytes of them, none behind `last`.
+    /// Returns them, the number and the chain of the last row that was looked at, whether there was nothing behind it, and the
+    /// damage on the way.
+    #[pyo3(signature = (seq, chain, *, kinds, filters, most, enough, last = None))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+    fn follow<'py>(
+        &self,
+        py: Python<'py>,
+        seq: u64,
+        chain: &str,
+        kinds: Vec<String>,
+        filters: Vec<(String, String)>,
+        most: usize,
+        enough: usize,
+        last: Option<u64>,
+    ) -> Result<Followed<'py>> {
+        let cursor = following::cursor(seq, chain)?;
+        let selection = Selection { kinds, filters: self::filters(filters)? };
+        let limits = Limits { rows: most, bytes: enough, last: last.unwrap_or(u64::MAX) };
+        let (stretch, damage) = self.ask(py, |log| {
+            let Log { chain, marks, .. } = log;
+            let from = marks.nearest(chain, seq.max(1))?;
+            let mut stretch =
+                chain.follow(cursor, from, &selection, &limits, |seq, offset| marks.pass(chain, seq, offset))?;
+            let damage = damages(chain.log(), std::mem::take(&mut stretch.damages));
+            Ok((stretch, damage))
+        })?;
+        Ok(following::followed(py, stretch, damage)?)
+    }
+
+    /// All rows that touch a name, oldest first, whatever memory had it, and the damage that may hide others.
+    fn touching<'py>(&self, py: Python<'py>, name: &str) -> Result<(Bound<'py, PyList>, Vec<PyDamage>)> {
+        let (rows, damage) = self.ask(py, |log| {
+            let (rows, met) = log.chain.touching(name)?;
+            Ok((rows, damages(log.chain.log(), met)))
+        })?;
+        let len = rows.len();
+        Ok((following::list(py, rows, (0..len).rev())?, damage))
+    }
+
     /// The rows that touch a memory (`None`: any memory), newest first, and the damage that may hide others.
     ///
     /// Only those with a number above `above` and below `below`, not older than `since_ns`, that meet all `filters`, which are
@@ -98,6 +141,12 @@ impl Reader {
         let filters = self::filters(filters.unwrap_or_default())?;
         let query = Query { path, follow_moves, limit, since_ns, above, below, filters };
         self.ask(py, |log| Ok(walked(log.chain.log(), log.chain.history(&query)?)))
+    }
+
+    /// The sessions found under a name, those that started last first, as tuples of the fields of a session, its end and its purge.
+    fn sessions<'py>(&self, py: Python<'py>, name: &str) -> Result<Vec<Bound<'py, PyTuple>>> {
+        let found = self.ask(py, |log| log.chain.sessions(name))?;
+        Ok(found.into_iter().map(|session| history::session_to_python(py, session)).collect::<PyResult<_>>()?)
     }
 
     /// The entries of a path's history as a JSON array, as `history --json` has them without body diffs; `None` where that takes

@@ -50,13 +50,14 @@ impl Marks {
     }
 
     /// Returns the place from which a scan comes to row `seq` soonest.
-    fn nearest(&self, chain: &Chain, seq: u64) -> cyberos_log::Result<Position> {
+    pub fn nearest(&self, chain: &Chain, seq: u64) -> cyberos_log::Result<Position> {
         let indexed = chain.position_of(seq)?;
         let passed = self.0.partition_point(|mark| mark.seq <= seq).checked_sub(1).and_then(|at| self.0.get(at));
         Ok(passed.copied().filter(|mark| mark.seq > indexed.seq).unwrap_or(indexed))
     }
 
-    fn pass(&mut self, chain: &Chain, seq: u64, offset: u64) {
+    /// Remembers where row `seq` begins, where that is due.
+    pub fn pass(&mut self, chain: &Chain, seq: u64, offset: u64) {
         let due = self.0.last().is_none_or(|mark| seq >= mark.seq + STRIDE);
         if due
             && seq >= chain.floor().seq
@@ -81,15 +82,7 @@ pub fn read(chain: &Chain, marks: &mut Marks, first: u64, last: u64) -> cyberos_
                     match Row::parse(frame.payload).map_err(|error| error.to_string()).and_then(|row| owned(seq, &row))
                     {
                         Ok(row) => read.rows.push(row),
-                        Err(what) => read.damages.push(Damage {
-                            file: segment.label(),
-                            offset: frame.offset,
-                            end: frame.end(),
-                            expected_seq: seq,
-                            next_seq: Some(seq + 1),
-                            what,
-                            torn_tail: false,
-                        }),
+                        Err(what) => read.damages.push(Damage::unreadable(segment.label(), &frame, what)),
                     }
                 }
                 if seq == last {

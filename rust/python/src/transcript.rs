@@ -115,7 +115,7 @@ fn draft(item: &Bound<'_, PyAny>) -> PyResult<TurnDraft> {
 #[pyclass(frozen, module = "cyberos._native")]
 pub struct Turns(Mutex<TurnReader>);
 
-type PyTurn<'py> = (u64, u64, String, Option<String>, Option<Bound<'py, PyDict>>, Option<bool>);
+type PyTurn<'py> = (u64, u64, String, String, Option<String>, Option<Bound<'py, PyDict>>, Option<bool>);
 
 #[pymethods]
 impl Turns {
@@ -181,7 +181,7 @@ impl Turns {
 
     /// The next turns, at most `most` and about `enough` bytes of JSON; empty behind the last one.
     ///
-    /// A turn is `(turn_seq, ts_ns, role, content, content_cipher, redactions_applied)`.
+    /// A turn is `(turn_seq, ts_ns, ts, role, content, content_cipher, redactions_applied)`.
     fn next<'py>(&self, py: Python<'py>, most: usize, enough: usize) -> Result<Vec<PyTurn<'py>>> {
         let mut read: Vec<Read> = Vec::new();
         py.detach(|| -> cyberos_log::Result<()> {
@@ -207,6 +207,7 @@ impl Turns {
 struct Read {
     turn_seq: u64,
     ts_ns: u64,
+    ts: String,
     role: String,
     content: Option<String>,
     content_cipher: Option<Value>,
@@ -216,6 +217,7 @@ struct Read {
 impl From<&RawTurn<'_>> for Read {
     fn from(raw: &RawTurn<'_>) -> Self {
         let RawTurn { turn_seq, ts_ns, payload, turn } = *raw;
+        let ts = raw.ts();
         let Some(turn) = turn else {
             // Upstream's: whatever JSON it is, what is missing is missing.
             let value = Value::parse(payload).unwrap_or(Value::Null);
@@ -223,6 +225,7 @@ impl From<&RawTurn<'_>> for Read {
             return Self {
                 turn_seq,
                 ts_ns,
+                ts,
                 role: text("role").unwrap_or_default(),
                 content: text("content"),
                 content_cipher: value.get("content_cipher").cloned(),
@@ -232,6 +235,7 @@ impl From<&RawTurn<'_>> for Read {
         Self {
             turn_seq,
             ts_ns,
+            ts,
             role: turn.role().into_owned(),
             content: turn.content().map(std::borrow::Cow::into_owned),
             content_cipher: turn.content_cipher().and_then(|envelope| Value::parse(envelope).ok()),
@@ -247,6 +251,6 @@ impl Read {
             Some(Value::Object(fields)) => Some(object_to_python(py, fields)?),
             Some(_) => return Err(CorruptLog::new_err("an envelope that is no object")),
         };
-        Ok((self.turn_seq, self.ts_ns, self.role, self.content, envelope, self.redactions_applied))
+        Ok((self.turn_seq, self.ts_ns, self.ts, self.role, self.content, envelope, self.redactions_applied))
     }
 }

@@ -1,17 +1,20 @@
 """What the log says of sessions. The rows of one are found through the path index, however long the log is."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from cyberos import _native, clock, layout
-from cyberos.core.reader import AuditChainReader
-from cyberos.errors import TranscriptMissing
+from cyberos.core.reader import AuditChainReader, Damage
+from cyberos.errors import CorruptLog, TranscriptMissing
 
 START: Final = "session.start"
 END: Final = "session.end"
 PURGED: Final = "session.purged"
 
 _DAY_NS: Final = 86_400 * clock.NS
+# What the reason of an end begins with that was recorded with a damaged transcript.
+_DAMAGED: Final = "damaged: "
 # How many rows are asked for at once, where it is not known how many will do.
 _BATCH: Final = 256
 
@@ -25,7 +28,11 @@ class Ended(NamedTuple):
     turns_count: int
     binlog_hash: str
     chain_tip: str | None
-    path: str = ""
+
+    @property
+    def damaged(self) -> bool:
+        """Whether it was known then that the transcript is damaged."""
+        return self.reason.startswith(_DAMAGED)
 
 
 class Purged(NamedTuple):
@@ -87,6 +94,35 @@ def missing(known: Known) -> TranscriptMissing:
     )  # fmt: skip
 
 
+def damaged(known: Known, what: str) -> CorruptLog:
+    """Returns the error for a transcript that is damaged."""
+    return CorruptLog(f"{known.path} is damaged: {what}", file=known.path, hint=_mending(known))
+
+
+def reason_of(error: CorruptLog, store: str) -> str:
+    """Returns the reason of an end that is recorded with a damaged transcript."""
+    return f"{_DAMAGED}{error}".replace(f"{store}/", "")
+
+
+@contextmanager
+def telling_what_helps(known: Known) -> Iterator[None]:
+    """Gives the error of a damaged transcript the command that helps."""
+    try:
+        yield
+    except CorruptLog as error:
+        error.hints = (_mending(known),)
+        raise
+
+
+def _mending(known: Known) -> str:
+    if known.ended:
+        return "what is whole of it can be read; restore the file if there is a copy"
+    return (
+        "restore the file if there is a copy; "
+        f"or end the session with what is whole of it: cyberos session recover --id {known.id}"
+    )
+
+
 class Book:
     """The sessions of one store, as its log has them."""
 
@@ -95,13 +131,12 @@ class Book:
 
     def find(self, session_id: str) -> Known | None:
         """Returns a session, or `None`."""
-        entries, _ = self.reader.native.history(name_of(session_id), follow_moves=False)
-        return next(iter(_sessions(entries)), None)
+        return next(map(_known, self.reader.native.sessions(name_of(session_id))), None)
 
     def all(self, since_ns: int | None = None) -> list[Known]:
         """Returns the sessions, those that started last first; those that started at `since_ns` or later."""
-        entries, _ = self.reader.native.history(layout.SESSIONS, follow_moves=False)
-        return [known for known in _sessions(entries) if since_ns is None or known.started_ns >= since_ns]
+        known = map(_known, self.reader.native.sessions(layout.SESSIONS))
+        return [each for each in known if since_ns is None or each.started_ns >= since_ns]
 
     def active(self) -> Known | None:
         """Returns the active session: of those that were not recorded whole, the last to start, if it is open."""
@@ -128,10 +163,9 @@ class Book:
         chain: str = self.reader.row(known.seq)["chain"]
         return chain
 
-    def writes(self, session_id: str) -> Iterator[_native.Entry]:
-        """Yields the rows that were written during a session, oldest first."""
-        entries, _ = self.reader.native.history(f"{name_of(session_id)}/writes", follow_moves=False)
-        yield from reversed(entries)
+    def writes(self, session_id: str) -> tuple[list[_native.Row], list[Damage]]:
+        """Returns the rows that were written during a session, oldest first, and the damage that may hide others."""
+        return self.reader.native.touching(f"{name_of(session_id)}/writes")
 
 
 def is_transcript(entry: _native.Entry) -> bool:
@@ -139,56 +173,7 @@ def is_transcript(entry: _native.Entry) -> bool:
     return not entry.path or entry.path.startswith(layout.SESSIONS + "/")
 
 
-def _sessions(entries: list[_native.Entry]) -> Iterator[Known]:
-    """Puts rows, newest first, together."""
-    ends: dict[str, Ended] = {}
-    purges: dict[str, Purged] = {}
-    for entry in filter(is_transcript, entries):
-        extra, kind = entry.extra, entry.kind
-        session_id = extra["session_id"]
-        if kind == PURGED:
-            purges[session_id] = _purged(entry.seq, extra)
-        elif kind == END:
-            ends[session_id] = _ended(entry, extra)
-        elif kind == START:
-            # A second start of the same id is doctor's to find: the first one has the transcript.
-            yield _known(entry, extra, ends.pop(session_id, None), purges.pop(session_id, None))
-
-
-def _known(entry: _native.Entry, extra: dict[str, Any], ended: Ended | None, purged: Purged | None) -> Known:
-    days, correlates = extra.get("retention_days"), extra.get("correlates_with")
-    started_ns = entry.ts_ns
-    return Known(
-        id=extra["session_id"],
-        seq=entry.seq,
-        started_at=str(extra.get("started_at") or clock.iso_exact(started_ns)),
-        started_ns=started_ns,
-        classification=str(extra.get("classification")),
-        retention_days=days if isinstance(days, int) and days >= 1 else 30,
-        actor=str(extra.get("actor") or entry.actor),
-        # Upstream gives a transcript another name when it ends.
-        path=ended.path if ended and ended.path else entry.path,
-        correlates_with=correlates if isinstance(correlates, str) else None,
-        recorded=extra.get("recorded") is True,
-        encrypted=extra.get("encrypted") is True,
-        ended=ended,
-        purged=purged,
-    )
-
-
-def _ended(entry: _native.Entry, extra: dict[str, Any]) -> Ended:
-    turns, tip = extra.get("turns_count"), extra.get("chain_tip")
-    return Ended(
-        seq=entry.seq,
-        ended_at=str(extra.get("ended_at")),
-        reason=str(extra.get("ended_reason")),
-        turns_count=turns if isinstance(turns, int) else 0,
-        binlog_hash=str(extra.get("binlog_hash") or ""),
-        chain_tip=tip if isinstance(tip, str) else None,
-        path=entry.path,
-    )
-
-
-def _purged(seq: int, extra: dict[str, Any]) -> Purged:
-    turns = extra.get("turns_count")
-    return Purged(seq, str(extra.get("purged_at")), str(extra.get("reason")), turns if isinstance(turns, int) else None)
+def _known(fields: tuple[Any, ...]) -> Known:
+    known = Known(*fields)
+    # What the core gives of an end and a purge are bare tuples.
+    return known._replace(ended=known.ended and Ended(*known.ended), purged=known.purged and Purged(*known.purged))

@@ -18,6 +18,7 @@ from cyberos.errors import CyberosError, IoFailure, StoreLocked
 # The lease is written in place, whole.
 _SIZE: Final = 512
 _LONGEST_POINTER: Final = 256
+_MOST_TURNS: Final = 1 << 63
 
 
 class Lease(NamedTuple):
@@ -119,7 +120,9 @@ def lease(store: str | os.PathLike[str]) -> Lease | None:
         session_id, turns = found["session_id"], found["turns"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return Lease(session_id, turns) if isinstance(session_id, str) and isinstance(turns, int) else None
+    if not isinstance(session_id, str) or type(turns) is not int or not 0 <= turns < _MOST_TURNS:
+        return None
+    return Lease(session_id, turns)
 
 
 def _read(file: str, most: int) -> bytes:

@@ -1,12 +1,14 @@
 """Who may record: what the store's owner approved, and the access list of `sessions/`; asked before what exists."""
 
+import os
+
 from cyberos import config, layout
 from cyberos.core.sessions import book, terms
 from cyberos.core.sessions.book import Known
 from cyberos.core.writer import Writer
 from cyberos.crypto.envelope import SessionCipher
 from cyberos.crypto.keystore import Erased, Keystore
-from cyberos.errors import CyberosError, KeyMissing
+from cyberos.errors import BadConfig, KeyMissing
 
 
 def enter(writer: Writer, session_id: str, kind: str, actor: str | None = None) -> None:
@@ -25,9 +27,18 @@ def permit_owner(writer: Writer, known: Known, kind: str) -> None:
         writer.permit(known.actor, book.name_of(known.id), kind)
 
 
-def store_id(writer: Writer) -> str:
-    """Returns the name under which a store's keys are kept."""
-    return config.load(writer.store_path).store_id or "store"
+def store_id(store: str | os.PathLike[str]) -> str:
+    """Returns the name under which a store's keys are kept: its id; raises `BadConfig` where it has none.
+
+    Stores without an id would share their keys: purging a session of one would destroy a session of another.
+    """
+    found = config.load(store).store_id
+    if not found:
+        raise BadConfig(
+            "the store has no id, and keys are kept by it", file=layout.MANIFEST, key="store_id",
+            hint="give it one in manifest.json: a word of letters, digits, ., _ and -",
+        )  # fmt: skip
+    return found
 
 
 def new_cipher(writer: Writer, session_id: str, classification: str) -> SessionCipher | None:
@@ -42,35 +53,33 @@ def new_cipher(writer: Writer, session_id: str, classification: str) -> SessionC
                 "a restricted session is encrypted, and there is no key for it", hint="make one: cyberos key init"
             )
         return None
-    return keystore.create(store_id(writer), session_id)
+    return keystore.create(store_id(writer.store_path), session_id)
 
 
 def cipher(writer: Writer, known: Known) -> SessionCipher | None:
     """Returns the cipher of a session; `None` where it is not encrypted. Raises what opening a keystore raises."""
-    keystore = require_keystore(writer, known)
-    return keystore.open(store_id(writer), known.id) if keystore and known.encrypted else None
+    return cipher_from(writer.keystore, writer.store_path, known)
 
 
-def require_keystore(writer: Writer, known: Known) -> Keystore | None:
-    """Returns the writer's keystore; raises `KeyMissing` where it has none and the session is encrypted."""
-    if known.encrypted and writer.keystore is None:
+def cipher_from(keystore: Keystore | None, store: str | os.PathLike[str], known: Known) -> SessionCipher | None:
+    """As `cipher`, without a writer."""
+    keystore = require_keystore(keystore, known)
+    return keystore.open(store_id(store), known.id) if keystore and known.encrypted else None
+
+
+def require_keystore(keystore: Keystore | None, known: Known) -> Keystore | None:
+    """Returns the keystore; raises `KeyMissing` where there is none and the session is encrypted."""
+    if known.encrypted and keystore is None:
         raise KeyMissing(
             f"session {known.id} is encrypted, and there is no keystore", key=known.id,
             hint="open the writer with the keystore: Writer(store, keystore=…)",
         )  # fmt: skip
-    return writer.keystore
+    return keystore
 
 
-def erase_key(writer: Writer, session_id: str) -> Erased:
-    """Erases a session's key, where there is one."""
-    if writer.keystore is None:
+def erase_key(writer: Writer, known: Known) -> Erased:
+    """Erases a session's key, where there is one; raises what `require_keystore` raises."""
+    keystore = require_keystore(writer.keystore, known)
+    if keystore is None or not known.encrypted:
         return Erased((), None)
-    return writer.keystore.erase(store_id(writer), session_id)
-
-
-def discard_key(writer: Writer, session_id: str) -> None:
-    """Erases the key of a session that did not come to be; that it cannot be must not hide why."""
-    try:
-        erase_key(writer, session_id)
-    except CyberosError:
-        return
+    return keystore.erase(store_id(writer.store_path), known.id)

@@ -109,7 +109,7 @@ class Ledger:
         turns = _native.Turns(file, known.id, Book(self._reader).first_chain(known))
         clear = 0
         while batch := turns.next(_TURNS, _BYTES):
-            clear += sum(content is not None for _, _, _, content, _, _ in batch)
+            clear += sum(content is not None for _, _, _, _, content, _, _ in batch)
         with open(file, "rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
             handle.seek(0)

@@ -57,6 +57,7 @@ def start(
             raise _already_active(active, session_id)
         _require_new(writer, session_id)
         known = _known(session_id, classification, days, actor, correlates_with)
+        _require_room(known, at.store)
         cipher = gate.new_cipher(writer, session_id, classification)
         known = known._replace(encrypted=cipher is not None)
         at.acknowledge(session_id, 0)
@@ -65,14 +66,19 @@ def start(
             _create(known, at.store)
             seq = emit(writer, known, book.START, _start_payload(known))
         except BaseException:
-            # Nothing has started, so nothing may be left that looks like it.
-            with suppress(OSError, CyberosError):
-                _discard(known.file(at.store))
-                at.clear_active()
-            if cipher:
-                gate.discard_key(writer, session_id)
+            _undo_start(writer, at, known)
             raise
     return known._replace(seq=seq)
+
+
+def _undo_start(writer: Writer, at: Desk, known: Known) -> None:
+    """Leaves nothing that looks like a session that did not start, unless the log says that it did."""
+    with suppress(OSError, CyberosError):
+        if Book(writer.reader()).find(known.id) is not None:
+            return
+        # A key stays: it may be older than this start, and the session of a copy of this store.
+        _discard_unused(known.file(at.store))
+        at.clear_active()
 
 
 def append(writer: Writer, session_id: str, turns: Sequence[TurnInput]) -> range:
@@ -94,6 +100,7 @@ def append(writer: Writer, session_id: str, turns: Sequence[TurnInput]) -> range
 
 def end(writer: Writer, session_id: str, reason: str) -> Closed:
     """Ends the active session: its transcript is sealed."""
+    terms.check_reason(reason)
     gate.enter(writer, session_id, book.END)
     with _at_work(writer, writer.actor) as at:
         sessions = Book(writer.reader())
@@ -121,6 +128,7 @@ def record(
     days = _retention(writer, retention_days)
     if correlates_with is not None:
         terms.check_id(correlates_with, "correlates_with")
+    terms.check_reason(reason)
     gate.enter(writer, session_id, book.START, actor)
     writer._require_protocol_amendment_p22()  # noqa: SLF001, the document's name
     for place, turn in enumerate(turns):
@@ -129,9 +137,12 @@ def record(
     with _at_work(writer, actor) as at:
         sessions = Book(writer.reader())
         known = sessions.find(session_id)
-        if known is None or known.state != "unfinished" or known.actor != actor:
+        # What was promised of it at first is what is kept: another promise makes it another session.
+        again = known and (known.state, known.actor, known.classification) == ("unfinished", actor, classification)
+        if known is None or not again:
             _require_new(writer, session_id)
             known = _known(session_id, classification, days, actor, correlates_with)
+            _require_room(known, at.store)
             cipher = gate.new_cipher(writer, session_id, classification)
             known = known._replace(encrypted=cipher is not None, recorded=True)
             known = known._replace(seq=emit(writer, known, book.START, _start_payload(known)))
@@ -153,9 +164,10 @@ def finish(
         raise book.missing(known)
     if acknowledged is None:
         acknowledged = at.acknowledged(known.id)
-    sha256, turns, chain, _ = _native.seal_transcript(
-        known.file(at.store), known.id, sessions.first_chain(known), acknowledged
-    )
+    with book.telling_what_helps(known):
+        sha256, turns, chain, _ = _native.seal_transcript(
+            known.file(at.store), known.id, sessions.first_chain(known), acknowledged
+        )
     return close(writer, at, known, reason=reason, turns=turns, sha256=sha256, chain=chain)
 
 
@@ -186,8 +198,7 @@ def settle(at: Desk, sessions: Book) -> Known | None:
     if known is None and named and terms.mapped_id(named) == named:
         # A start that did not come to its row.
         for file in glob.glob(f"{at.store}/{layout.SESSIONS}/*/{named}.binlog.zst"):
-            if _native.count_turns(file) == 0:
-                _discard(file)
+            _discard_unused(file)
     active = sessions.active()
     if active is None or active.state != "active":
         at.clear_active()
@@ -233,9 +244,19 @@ def _already_active(active: Known, session_id: str) -> SessionStateRefused:
 
 def _require_new(writer: Writer, session_id: str) -> None:
     if known := Book(writer.reader()).find(session_id):
+        interrupted = known.state == "unfinished"
         raise AlreadyExists(
             f"there is a session {session_id} already: it started at {known.started_at}", path=known.path,
-            hint="choose another id, or --id auto",
+            hint=f"cyberos session recover --id {session_id}" if interrupted else "choose another id, or --id auto",
+        )  # fmt: skip
+
+
+def _require_room(known: Known, store: str) -> None:
+    file = known.file(store)
+    if os.path.lexists(file) and _native.count_turns(file) != 0:
+        raise AlreadyExists(
+            f"{known.path} is there, and no session of the log has it", path=known.path,
+            hint="move it out of the store if it is worth keeping, or choose another id",
         )  # fmt: skip
 
 
@@ -279,8 +300,7 @@ def emit(writer: Writer, known: Known, kind: str, payload: dict[str, Any]) -> in
 def _create(known: Known, store: str) -> None:
     file = known.file(store)
     desk.make_folder(os.path.dirname(file))
-    if os.path.lexists(file) and _native.count_turns(file) == 0:
-        os.unlink(file)
+    _discard_unused(file)
     _native.create_transcript(file)
 
 
@@ -292,16 +312,32 @@ def _discard(file: str) -> None:
         return
 
 
+def _discard_unused(file: str) -> None:
+    """Removes a transcript without turns; any other file stays."""
+    if os.path.lexists(file) and _native.count_turns(file) == 0:
+        _discard(file)
+
+
 def _transcript(at: Desk, sessions: Book, known: Known) -> _native.Transcript:
     file = known.file(at.store)
     if not os.path.lexists(file):
         raise book.missing(known)
-    if _native.count_turns(file) is None and known.path.endswith(".zst"):
-        raise SessionStateRefused(
-            f"session {known.id} is being ended: its transcript is sealed", session_id=known.id, state="active",
-            active=known.id, hint=f"cyberos session end --id {known.id}",
-        )  # fmt: skip
-    return _native.Transcript(file, known.id, sessions.first_chain(known), at.acknowledged(known.id))
+    if _native.count_turns(file) is None:
+        raise _not_open(known, _native.Turns(file, known.id, sessions.first_chain(known)))
+    with book.telling_what_helps(known):
+        return _native.Transcript(file, known.id, sessions.first_chain(known), at.acknowledged(known.id))
+
+
+def _not_open(known: Known, turns: _native.Turns) -> CyberosError:
+    turns.skip()
+    if turns.damage is not None or turns.form == "tombstone":
+        return book.damaged(known, turns.damage or "it is erased")
+    ours = turns.form == "sealed"
+    why = "is being ended: its transcript is sealed" if ours else "is another program's: nothing can be added"
+    return SessionStateRefused(
+        f"session {known.id} {why}", session_id=known.id, state="active", active=known.id,
+        hint=f"cyberos session end --id {known.id}",
+    )  # fmt: skip
 
 
 def _drafts(turns: Sequence[TurnInput], cipher: SessionCipher | None, first: int) -> list[Any]:

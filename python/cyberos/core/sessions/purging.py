@@ -70,7 +70,7 @@ def erase(writer: Writer, at: Desk, known: Known, reason: str) -> Erasure:
             f"session {known.id} is {known.state}: its transcript cannot be erased", session_id=known.id,
             state=known.state, active=at.active(), hint=f"cyberos session {command} --id {known.id}",
         )  # fmt: skip
-    gate.require_keystore(writer, known)
+    gate.require_keystore(writer.keystore, known)
     file = known.file(at.store)
     tombstone, erased = read_tombstone(file), 0
     if tombstone is None or tombstone.get("session_id") != known.id:
@@ -78,7 +78,7 @@ def erase(writer: Writer, at: Desk, known: Known, reason: str) -> Erasure:
         desk.make_folder(os.path.dirname(file))
         content = json.dumps(tombstone, indent=2, ensure_ascii=False).encode() + b"\n"
         erased = _native.erase_transcript(file, content)
-    keys = gate.erase_key(writer, known.id)
+    keys = gate.erase_key(writer, known)
     seq = None
     if known.purged is None:
         seq = lifecycle.emit(writer, known, book.PURGED, _payload(tombstone))

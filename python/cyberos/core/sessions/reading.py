@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from cyberos import _native, clock
-from cyberos.core.sessions import book, terms
+from cyberos import _native
+from cyberos.core.sessions import book, desk, terms
 from cyberos.core.sessions.book import Book, Known
 from cyberos.crypto import envelope
 from cyberos.crypto.envelope import SessionCipher
@@ -29,7 +29,10 @@ class Turn(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A transcript that is being read: the `warnings` are complete when all turns are read."""
+    """A transcript that is being read: the `warnings` are complete when all turns are read.
+
+    Where it is damaged the turns before the damage come, then `CorruptLog`, unless the damage is on record.
+    """
 
     session: Known
     turns: Iterator[Turn]
@@ -37,9 +40,10 @@ class Reading(NamedTuple):
 
 
 def find(sessions: Book, session_id: str) -> Known:
-    """Returns a session; raises `SessionNotFound`."""
+    """Returns a session; raises `SessionNotFound`, or `BadArgument` for what is no id, with one that is possible."""
     known = sessions.find(session_id)
     if known is None:
+        terms.check_id(session_id)
         raise SessionNotFound(
             f"there is no session {session_id}", session_id=session_id, hint="cyberos session list --since 30d"
         )
@@ -65,9 +69,12 @@ def transcript(sessions: Book, known: Known) -> _native.Turns:
 
 def read(sessions: Book, known: Known, cipher: SessionCipher | None, *, start: int = 0) -> Reading:
     """Reads a session's turns from `start` on; without the cipher, those that are encrypted have a placeholder."""
+    # Asked first: turns that are acknowledged after this may be in the transcript, or not.
+    lease = None if known.ended else desk.lease(sessions.reader.store_path)
+    acknowledged = lease.turns if lease and lease.session_id == known.id else 0
     turns = transcript(sessions, known)
     warnings: list[str] = []
-    return Reading(known, _turns(turns, known, cipher, warnings, start), warnings)
+    return Reading(known, _turns(turns, known, cipher, warnings, start, acknowledged), warnings)
 
 
 def needs_decrypt(known: Known) -> bool:
@@ -76,16 +83,22 @@ def needs_decrypt(known: Known) -> bool:
 
 
 def _turns(
-    turns: _native.Turns, known: Known, cipher: SessionCipher | None, warnings: list[str], start: int
+    turns: _native.Turns, known: Known, cipher: SessionCipher | None, warnings: list[str], start: int, acknowledged: int
 ) -> Iterator[Turn]:
     while found := turns.next(_TURNS, _BYTES):
-        for turn_seq, ts_ns, role, content, sealed, redacted in found:
+        for turn_seq, ts_ns, ts, role, content, sealed, redacted in found:
             if turn_seq >= start:
                 shown = content if sealed is None else _opened(cipher, role, turn_seq, ts_ns, sealed)
-                ts = clock.iso_exact(ts_ns)
                 yield Turn(turn_seq, ts, role, shown or "", sealed is not None, redacted)
-    if turns.damage is not None:
-        warnings.append(f"{known.path} is damaged behind its {turns.turns} whole turns: {turns.damage}")
+    damage = turns.damage
+    if damage is None and turns.turns < acknowledged:
+        damage = f"{acknowledged} turns were acknowledged"
+    if damage is not None:
+        what = f"only its {turns.turns} first turns are whole: {damage}"
+        # Of upstream's that is open nobody can tell an unfinished append from damage.
+        if not (known.ended.damaged if known.ended else turns.form == "peer_open"):
+            raise book.damaged(known, what)
+        warnings.append(f"{known.path} is damaged: {what}")
     elif turns.torn:
         warnings.append(
             f"{known.path} is truncated to the last whole turn: {turns.torn} bytes behind it were never acknowledged"

@@ -88,8 +88,9 @@ def _ended_damaged(writer: Writer, at: Desk, known: Known, first: str, error: Co
     with open(file, "rb") as handle:
         sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
     os.chmod(file, 0o400)
-    lifecycle.close(writer, at, known, reason=f"damaged: {error}", turns=turns, sha256=sha256, chain=None)
-    return Recovered(known.id, f"it ended with {turns} whole turns; its transcript is damaged: {error}", "ended")
+    reason = book.reason_of(error, at.store)
+    lifecycle.close(writer, at, known, reason=reason, turns=turns, sha256=sha256, chain=None)
+    return Recovered(known.id, f"it ended with {turns} whole turns; its transcript is {reason}", "ended")
 
 
 def _leftovers(at: Desk) -> Iterator[Recovered]:

@@ -1,5 +1,6 @@
 """Ids, classifications, roles and contents: what may be recorded at all."""
 
+import json
 import re
 from typing import Final, Literal, NamedTuple
 
@@ -14,6 +15,12 @@ CLASSIFICATIONS: Final = (CONFIDENTIAL, RESTRICTED)
 ROLES: Final = ("user", "assistant", "system", "tool")
 MAX_CONTENT: Final = 8 << 20
 MAX_RETENTION_DAYS: Final = 36_500
+MAX_REASON: Final = 1_024
+
+# A turn is less than 16 MiB as JSON; what it says beside its content takes far less than this.
+_MAX_JSON: Final = (16 << 20) - (64 << 10)
+_WIDEST_ESCAPE: Final = 6
+_MAX_NS: Final = (1 << 63) - 1
 
 _ID: Final = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _LONGEST_ID: Final = 64
@@ -79,10 +86,25 @@ def check_retention(days: object) -> int:
     )
 
 
+def check_reason(reason: object) -> str:
+    """Returns why a session ends, as the log will say for ever; raises `BadArgument`."""
+    if not isinstance(reason, str) or len(reason) > MAX_REASON or "\0" in reason:
+        raise BadArgument(f"a reason is a text of at most {MAX_REASON} characters", argument="reason")
+    try:
+        reason.encode()
+    except UnicodeEncodeError:
+        raise BadArgument(f"a reason is text, which this is not: {reason!r:.100}", argument="reason") from None
+    return reason
+
+
 def check_turn(turn: TurnInput, session_id: str, number: int | None = None) -> TurnInput:
     """Returns a turn that can be recorded; raises `BadArgument` or `TurnRefused`. `number` is its place in a batch."""
     if turn.role not in ROLES:
         raise BadArgument(f"nobody speaks as {turn.role!r:.100}", argument="role", hint=f"one of {', '.join(ROLES)}")
+    if turn.ts_ns is not None and (type(turn.ts_ns) is not int or not 0 <= turn.ts_ns <= _MAX_NS):
+        raise BadArgument(f"not nanoseconds since 1970: {turn.ts_ns!r:.100}", argument="ts_ns")
+    if not isinstance(turn.redactions_applied, bool | None):
+        raise BadArgument(f"not true or false: {turn.redactions_applied!r:.100}", argument="redactions_applied")
     if why := _unfit(turn.content):
         raise TurnRefused(
             f"the content {f'of turn {number} of the batch ' if number is not None else ''}{why}",
@@ -104,4 +126,8 @@ def _unfit(content: object) -> str | None:
         size = len(content.encode())
     except UnicodeEncodeError:
         return "has half of a surrogate pair, which is no character"
-    return f"has more than {MAX_CONTENT >> 20} MiB" if size > MAX_CONTENT else None
+    if size > MAX_CONTENT:
+        return f"has more than {MAX_CONTENT >> 20} MiB"
+    if size * _WIDEST_ESCAPE > _MAX_JSON and len(json.dumps(content, ensure_ascii=False).encode()) > _MAX_JSON:
+        return "takes 16 MiB or more as JSON: it is full of control characters"
+    return None

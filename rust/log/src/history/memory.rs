@@ -31,15 +31,7 @@ impl MemoryIndex {
                             index.postings.entry(key_of(path.as_bytes())).or_default().push((posting, frame.offset));
                         }
                     }
-                    Err(error) => index.damages.push(Damage {
-                        file: segment.label(),
-                        offset: frame.offset,
-                        end: frame.end(),
-                        expected_seq: frame.header.seq,
-                        next_seq: Some(frame.header.seq + 1),
-                        what: error.to_string(),
-                        torn_tail: false,
-                    }),
+                    Err(error) => index.damages.push(Damage::unreadable(segment.label(), &frame, error.to_string())),
                 },
                 Event::Damage(damage) => index.damages.push(damage),
             }

@@ -11,7 +11,7 @@ pub struct Text<'a>(&'a [u8]);
 
 impl<'a> Text<'a> {
     /// `raw` has been scanned, so it is UTF-8 with canonical escapes.
-    pub(super) const fn new(raw: &'a [u8]) -> Self {
+    pub(crate) const fn new(raw: &'a [u8]) -> Self {
         Self(raw)
     }
 
@@ -22,7 +22,7 @@ impl<'a> Text<'a> {
 
     /// Returns the string that is meant; borrowed where nothing is escaped.
     pub fn decode(self) -> Cow<'a, str> {
-        if self.is_escaped() { Cow::Owned(self.chars().collect()) } else { Cow::Borrowed(self.str()) }
+        if self.is_escaped() { Cow::Owned(self.unescaped()) } else { Cow::Borrowed(self.str()) }
     }
 
     /// Compares what is meant, by code point, which is the order of the UTF-8 bytes.
@@ -45,6 +45,20 @@ impl<'a> Text<'a> {
 
     fn str(self) -> &'a str {
         std::str::from_utf8(self.0).unwrap_or_default()
+    }
+
+    /// Copies what lies between two escapes at once: a content has many line ends, and much between them.
+    fn unescaped(self) -> String {
+        let mut rest = self.str();
+        let mut meant = String::with_capacity(rest.len());
+        while let Some((plain, escaped)) = memchr::memchr(b'\\', rest.as_bytes()).map(|at| rest.split_at(at)) {
+            meant.push_str(plain);
+            let Some((char, used)) = escape(escaped.as_bytes()) else { return meant };
+            meant.push(char);
+            rest = escaped.get(used..).unwrap_or_default();
+        }
+        meant.push_str(rest);
+        meant
     }
 
     fn chars(self) -> impl Iterator<Item = char> + 'a {

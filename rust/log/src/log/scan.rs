@@ -38,6 +38,12 @@ pub struct Damage {
 }
 
 impl Damage {
+    /// A whole frame whose payload is not a row.
+    pub fn unreadable(file: String, frame: &Frame<'_>, what: String) -> Self {
+        let (seq, offset, end) = (frame.header.seq, frame.offset, frame.end());
+        Self { file, offset, end, expected_seq: seq, next_seq: Some(seq + 1), what, torn_tail: false }
+    }
+
     /// The damage as an error.
     pub fn error(&self) -> LogError {
         LogError::corrupt(&self.file, self.offset, Some(self.expected_seq), &self.what)

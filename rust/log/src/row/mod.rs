@@ -1,12 +1,14 @@
 //! One row of the log: reading a payload, checking its place in the chain, and building new ones.
 
 mod draft;
+mod outline;
 mod touch;
 
 use std::borrow::Cow;
 use std::fmt;
 
 pub use draft::RowDraft;
+pub use outline::{Outline, Outlined};
 pub use touch::{SESSIONS, Touch, session_name, session_writes_name};
 
 use crate::hash::Digest;

@@ -55,6 +55,13 @@ pub struct RawTurn<'r> {
     pub turn: Option<Turn<'r>>,
 }
 
+impl RawTurn<'_> {
+    /// Returns the time as text.
+    pub fn ts(&self) -> String {
+        self.turn.map_or_else(|| iso_exact(self.ts_ns), |turn| turn.ts().into_owned())
+    }
+}
+
 /// The turns of one transcript.
 pub struct TurnReader {
     input: Box<dyn Read + Send + Sync>,
