@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import branching
+import dreaming
 import exchange
 import proofs
 import reading
@@ -31,6 +32,7 @@ _GROUPS = (
     "walk",
     "proofs",
     "scan",
+    "dream",
     "verify",
     "memory",
     "put",
@@ -84,6 +86,8 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
     for rows, store in built.items():
         if "scan" in groups:
             yield from reading.without_index(store, floors[rows], max(2, runs // 4))
+        if "dream" in groups:
+            yield from dreaming.cursors(built, max(2, runs // 4))
         if "verify" in groups:
             yield from reading.verify(store, floors[rows], max(2, runs // 4))
         if "memory" in groups:

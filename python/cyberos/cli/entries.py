@@ -21,6 +21,8 @@ _ANNOTATIONS: Final = (
     ("session_id", "during session {}"),
     ("session_turn", "turn {}"),
     ("invocation", "via {}"),
+    ("reverted_session_id", "reverts session {}"),
+    ("reverted_dream_id", "reverts dream {:.8}…"),
     ("restored_from_seq", "of row {}"),
     ("imported_from", "imported from {}"),
     ("merged_into", "merged into {}"),

@@ -45,6 +45,7 @@ COMMANDS: Final = {
     "diff": Entry("cyberos.cli.commands.diff", "diff", "Show what changed in a memory between two rows or times"),
     "blame": Entry("cyberos.cli.commands.blame", "blame", "Show who wrote each line of a memory"),
     "restore": Entry("cyberos.cli.commands.restore", "restore", "Give a memory the content it had at a row or a time"),
+    "revert": Entry("cyberos.cli.commands.revert", "revert", "Undo what a session or a dream did to memories"),
     "import": Entry("cyberos.cli.commands.import_", "import_", "Bring in memories from elsewhere"),
     "export": Entry("cyberos.cli.commands.export", "export", "Write the store into a zip that verifies by itself"),
     "verify": Entry(
