@@ -20,6 +20,7 @@ import redacting
 import report
 import rest
 import searching
+import sessions
 import stores
 import writing
 from report import Case
@@ -42,6 +43,7 @@ _GROUPS = (
     "rest",
     "search",
     "redact",
+    "sessions",
     "blocks",
 )
 
@@ -87,7 +89,7 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
         if "scan" in groups:
             yield from reading.without_index(store, floors[rows], max(2, runs // 4))
         if "dream" in groups:
-            yield from dreaming.cursors(built, max(2, runs // 4))
+            yield from dreaming.cursors(store, max(2, runs // 4))
         if "verify" in groups:
             yield from reading.verify(store, floors[rows], max(2, runs // 4))
         if "memory" in groups:
@@ -105,6 +107,11 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
         yield from searching.cases(work, runs * 5)
     if "redact" in groups:
         yield from redacting.cases(runs * 10)
+    if "sessions" in groups:
+        yield from sessions.appends(stores.build(work, 1_000), built[sizes[-1]], work, runs * 10)
+        yield from sessions.batches(work, max(2, runs // 4))
+        yield from sessions.listing(work, runs)
+        yield from sessions.transcripts(work, 1 if options.quick else 5)
     if "blocks" in groups:
         yield from branching.cases(work, sizes[-1], 1.0 if options.quick else 5.0)
     if "threads" in groups:

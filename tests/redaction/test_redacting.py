@@ -180,3 +180,21 @@ def test_a_text_that_is_not_valid_unicode():
 
 def test_nothing_is_nothing():
     assert redact_text("") == ("", {}, 0)
+
+
+def test_a_call_asks_about_each_value_once_and_remembers_no_answer(monkeypatch):
+    asked = []
+    confirms = validators.confirms
+
+    def listening(check, value):
+        asked.append((check, value))
+        return confirms(check, value)
+
+    monkeypatch.setattr(validators, "confirms", listening)
+    # Nobody has the first number, which is therefore proposed again when the address is replaced.
+    text = "(555) 555-0100 and (555) 555-0100 and ann@example.com"
+    assert redact_text(text).counts == {"EMAIL": 1}
+    once = list(asked)
+    assert sorted(once, key=str) == [("phone_US", "(555) 555-0100"), (None, "ann@example.com")]
+    redact_text(text)
+    assert asked == once * 2

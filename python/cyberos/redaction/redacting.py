@@ -1,5 +1,7 @@
 """Replaces what is found."""
 
+import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 from cyberos import _native
@@ -43,14 +45,16 @@ def redact_text(text: str, allow: Allow | None = None) -> Redacted:
     _check(text)
     allow = allow or Allow()
     counts: dict[str, int] = {}
-    spans, allowed = _spans(text, allow)
+    # What was refused is proposed again in each round. No answer outlives the call, since that would keep the values.
+    confirms = functools.cache(validators.confirms)
+    spans, allowed = _spans(text, allow, confirms)
     # What stood beside a value may read as another one without it, so look again until there is none. Each round
     # replaces a character that is of no tag, and puts in only tags: it ends.
     while spans:
         for span in spans:
             counts[span.tag] = counts.get(span.tag, 0) + 1
         text = _replaced(text, spans)
-        spans, allowed = _spans(text, allow)
+        spans, allowed = _spans(text, allow, confirms)
     return Redacted(text, dict(sorted(counts.items())), allowed)
 
 
@@ -63,13 +67,13 @@ def _check(text: str) -> None:
         ) from None
 
 
-def _spans(text: str, allow: Allow) -> tuple[list[_Span], int]:
+def _spans(text: str, allow: Allow, confirms: Callable[[str | None, str], bool]) -> tuple[list[_Span], int]:
     """Returns what to replace, in order and apart from each other, and how many candidates are allowed."""
     spans: list[_Span] = []
     allowed = set()
     for tag, check, start, end, value in _native.redaction_candidates(text):
         covered = spans and end <= spans[-1].end and _SEVERITY[spans[-1].tag] <= _SEVERITY[tag]
-        if covered or not validators.confirms(check, value):
+        if covered or not confirms(check, value):
             continue
         if allow.allows(text[start:end], value):
             allowed.add((start, end))
