@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cyberos.core import session
 from cyberos.core.search import search
+from tests.sessions.conftest import approve
 
 # Never on the way to an answer about history.
 HEAVY = {
@@ -109,3 +111,19 @@ def test_writing_to_a_store_that_has_a_search_index_opens_no_database(writer):
     search(writer.store_path, "a")
     loaded = tops(run_main("--store", str(writer.store_path), "delete", "memories/facts/a.md"))
     assert not loaded & HEAVY
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["session", "append", "--id", "a", "--role", "user", "--content", "Hello."],
+        ["session", "end", "--id", "a"],
+        ["put", "memories/facts/a.md", __file__],
+    ],
+)
+def test_what_hooks_call_on_every_turn_imports_no_cipher_and_no_other_command(writer, args):
+    approve(writer.store_path)
+    session.start(writer, "a")
+    loaded = run_main("--store", str(writer.store_path), *args)
+    assert not tops(loaded) & (HEAVY | HASH | {"hmac"})
+    assert not loaded & {f"cyberos.core.sessions.{name}" for name in ("purging", "recovery", "inspection")}

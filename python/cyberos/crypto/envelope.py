@@ -8,7 +8,6 @@ keys. Both are derived from the session's key, as is the key that encrypts.
 """
 
 import binascii
-import hmac
 import os
 import struct
 from typing import Any, Final, NamedTuple
@@ -170,4 +169,6 @@ def foreign(envelope: Any) -> Foreign | None:
 
 def _derived(key: bytes, label: bytes) -> bytes:
     """Returns one block of HKDF-Expand (RFC 5869) over SHA-256; the key is random already."""
+    import hmac
+
     return hmac.digest(key, label + b"\x01", "sha256")

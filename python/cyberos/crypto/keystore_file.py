@@ -3,7 +3,6 @@
 Two lines: a JSON object, and its SHA-256 in hexadecimal, by which damage is told from keys that were never there.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -90,12 +89,16 @@ def _with(
 
 def encode(state: State) -> bytes:
     """Returns the content of the file."""
+    import hashlib
+
     body = json.dumps({"format": FORMAT, **state._asdict()}, sort_keys=True, separators=(",", ":")).encode()
     return body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n"
 
 
 def parse(content: bytes, file: str) -> State:
     """Returns what a file says; raises `CorruptKeystore`, or `BadConfig` where a newer program wrote it."""
+    import hashlib
+
     body, _, digest = content.partition(b"\n")
     if digest != hashlib.sha256(body).hexdigest().encode() + b"\n":
         raise corrupt(file, "it is not what was written")

@@ -4,7 +4,6 @@ Its provider is a variable, CYBEROS_MASTER_KEY; a file of its owner's; or the op
 names its master keys after itself and counts them, so that two never share a name.
 """
 
-import hashlib
 import os
 import re
 from typing import Final
@@ -26,6 +25,8 @@ def name(provider: str, keystore_id: str, generation: int) -> str:
 
 def id_of(key: bytes) -> str:
     """Returns what tells a master key from others, and tells nothing about it: 16 hexadecimal digits."""
+    import hashlib
+
     return hashlib.sha256(envelope.joined(b"cyberos-master-id-v1", key)).hexdigest()[:16]
 
 

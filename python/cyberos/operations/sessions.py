@@ -1,13 +1,11 @@
-"""Recording conversations: starting, adding turns, ending, erasing."""
+"""Recording conversations: starting, adding turns, ending."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cyberos import clock
-from cyberos.core.sessions import lifecycle, purging, recovery, terms
+from cyberos.core.sessions import lifecycle, terms
 from cyberos.core.sessions.lifecycle import Closed
-from cyberos.core.sessions.purging import Erasure, Expired, Progress
-from cyberos.core.sessions.recovery import Recovered
 from cyberos.core.sessions.terms import TurnInput
 from cyberos.core.writer import Writer
 from cyberos.crypto.keystore import Keystore
@@ -47,15 +45,6 @@ class Finished(NamedTuple):
     turns_count: int
     binlog_hash: str
     path: str
-
-
-class Purge(NamedTuple):
-    """What a purge of what has expired did, or with `dry_run` would do: `bytes` are freed."""
-
-    dry_run: bool
-    expired: tuple[Expired, ...]
-    bytes: int
-    erased: tuple[Erasure, ...]
 
 
 def start(
@@ -132,27 +121,6 @@ def record(
             reason=reason or lifecycle.EXPLICIT,
         )
     return _finished(closed)
-
-
-def recover(store: str, session_id: str | None, *, actor: str, keystore: Keystore | None) -> tuple[Recovered, ...]:
-    """Finishes what was interrupted in one session, or in all."""
-    with Writer(store, actor=actor, keystore=keystore) as writer:
-        return tuple(recovery.recover(writer, session_id))
-
-
-def purge(store: str, session_id: str, *, actor: str, keystore: Keystore | None) -> Erasure:
-    """Erases the transcript of a session that has ended, and its key."""
-    with Writer(store, actor=actor, keystore=keystore) as writer:
-        return purging.purge(writer, session_id)
-
-
-def purge_expired(
-    store: str, *, dry_run: bool, actor: str, keystore: Keystore | None, progress: Progress | None = None
-) -> Purge:
-    """Erases the transcripts whose time is over."""
-    with Writer(store, actor=actor, keystore=keystore) as writer:
-        due, done = purging.purge_expired(writer, dry_run=dry_run, progress=progress)
-    return Purge(dry_run, tuple(due), sum(each.bytes for each in due), tuple(done))
 
 
 def parse_turns(lines: Iterable[bytes]) -> list[TurnInput]:

@@ -10,7 +10,7 @@ from cyberos.cli.settings import Settings, pass_settings
 from cyberos.cli.spoken import session_id
 from cyberos.core.sessions.purging import Erasure
 from cyberos.core.sessions.recovery import Recovered
-from cyberos.operations import sessions as operations
+from cyberos.operations import expiry as operations
 
 
 @click.command(cls=Command)
