@@ -45,15 +45,15 @@ def test_list_filters_and_tells_how_long_each_is_kept(memory, sealed, cli, mock_
         out = cli("--store", memory.store_path, "session", "list", *args).out
         return [json.loads(line) for line in out.splitlines()]
 
-    assert [(each["session_id"], each["days_left"]) for each in listed()] == [("c", 31), ("b", 31), ("a", 3)]
+    assert [(each["session_id"], each["days_left"]) for each in listed()] == [("c", 30), ("b", 30), ("a", 2)]
     assert [each["session_id"] for each in listed("--ended", "true")] == ["b", "a"]
     assert [each["session_id"] for each in listed("--ended", "false")] == ["c"]
     assert [each["session_id"] for each in listed("--classification", "restricted")] == ["b"]
     mock_time.set("2026-05-21T08:00:00Z")
     assert listed() == []
-    assert [each["days_left"] for each in listed("--since", "3d")] == [29, 29, 1]
+    assert [each["days_left"] for each in listed("--since", "3d")] == [28, 28, 0]
     pretty = cli("--store", memory.store_path, "session", "list", "--since", "all", "--format", "pretty").out
-    assert pretty.splitlines()[-1] == "2026-05-19T08:00:00Z ended      confidential       1 turn  1 day left    a"
+    assert pretty.splitlines()[-1] == "2026-05-19T08:00:00Z ended      confidential       1 turn  0 days left   a"
 
 
 def test_a_purge_begins_when_the_last_day_is_over(memory, mock_time):

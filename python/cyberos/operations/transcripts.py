@@ -16,7 +16,7 @@ _DAY_NS = 86_400 * clock.NS
 
 
 class Listed(NamedTuple):
-    """A session. `days_left` is how long its transcript is still kept; null where it was erased."""
+    """A session. `days_left` is how many whole days its transcript is still kept; null where it was erased."""
 
     session_id: str
     state: str
@@ -153,7 +153,7 @@ def _cipher(store: str, known: Known, keystore: Keystore | None, *, decrypt: boo
 
 
 def _days_left(known: Known, now: int) -> int | None:
-    return None if known.purged else max(0, -(-(known.expires_ns - now) // _DAY_NS))
+    return None if known.purged else max(0, (known.expires_ns - now) // _DAY_NS)
 
 
 def _turns_count(store: str, known: Known) -> int | None:

@@ -25,37 +25,28 @@ _REASONS: Final = {
 @click.option("--session", "session_id", metavar="ID", help="Undo what was written in this session")
 @click.option("--dream", "dream_id", metavar="ID", help="Undo what this dream wrote")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing")
-@click.option("--yes", is_flag=True, help="Do not ask")
 @pass_settings
 def revert(
     settings: Settings,
     session_id: str | None,
     dream_id: str | None,
     dry_run: bool,  # noqa: FBT001, it is the option's value
-    yes: bool,  # noqa: FBT001
 ) -> None:
     """Undo what a session or a dream did to memories.
 
     Every memory that it changed gets the path and the content back that it had before, by new rows in one commit;
-    nothing of the history is rewritten. Memories that others have changed since are left as they are and listed, as are
-    those whose version before was purged.
+    nothing of the history is rewritten, so this can be undone too. Memories that others have changed since are left as
+    they are and listed, as are those whose version before was purged.
     """
     if (session_id is None) == (dream_id is None):
         raise BadArgument("say what to undo: --session ID or --dream ID", argument="--session")
     key: reverting.Key = "dream_id" if session_id is None else "session_id"
     unit, store, actor = session_id or dream_id or "", settings.store(), settings.actor()
     with output.Progress("reading the log") as progress:
-        planned = reverting.revert(store, key, unit, actor=actor, dry_run=True, progress=progress)
-    if dry_run or not planned.reverted:
-        output.emit(planned._replace(dry_run=dry_run), _lines, as_json=settings.json)
-        return
-    if not yes:
-        output.say("".join(line + "\n" for line in _lines(planned)))
-    output.confirm("Write this?", assumed=yes)
-    with output.Progress("reading the log") as progress:
-        done = reverting.revert(store, key, unit, actor=actor, dry_run=False, progress=progress)
+        done = reverting.revert(store, key, unit, actor=actor, dry_run=dry_run, progress=progress)
     output.emit(done, _lines, as_json=settings.json)
-    keys.signer(store).sign_if_due()
+    if done.seqs:
+        keys.signer(store).sign_if_due()
 
 
 def _lines(result: Reverted) -> Iterator[str]:
