@@ -63,7 +63,7 @@ def test_a_chain_is_told_of_everything_once(anchored):
     assert ids(home) == []
 
 
-def test_c3_what_a_crash_kept_from_being_told_is_told_by_the_next(anchored, monkeypatch):
+def test_what_a_crash_kept_from_being_told_is_told_by_the_next(anchored, monkeypatch):
     home = anchored
     grow(home, "second", tell=False)
     assert ids(home) == ["not_anchored"]
@@ -252,6 +252,35 @@ def test_the_doctor_misses_a_file_that_the_log_tells_of(local):
     with open(file, "wb") as handle:
         handle.write(b"not a database" * 100)
     assert list(findings(local)) == ["blocks.blocks_corrupt"]
+
+
+def put_back(file, kept):
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{file}{suffix}").unlink(missing_ok=True)
+    for name, content in kept.items():
+        Path(name).write_bytes(content)
+
+
+def test_the_doctor_notices_a_file_that_was_put_back(local):
+    """Whether to before a session or to before the project: also where work went on since, and all of it is sound."""
+    file = Path(local.store).parent / "blocks.db"
+    kept = {name: Path(name).read_bytes() for name in (str(file), f"{file}-wal")}
+    sessions.end(local, "x:1")
+    put_back(file, kept)
+    assert list(findings(local)) == ["blocks.put_back"]
+    assert not doctor.examine(local.store).healthy
+    assert not checking.check(local).sound
+    for number in range(3):
+        (warning,) = sessions.start(local, f"y:{number}").warnings
+        assert "nothing is anchored" in warning
+    assert "blocks.rewritten" in findings(local)
+    put_back(file, {})
+    sessions.enrol(local, "anew")
+    sessions.start(local, "x:1")
+    assert list(findings(local)) == ["blocks.forgotten"]
+    assert [problem.id for problem in checking.check(local).problems] == ["forgotten"]
+    assert not checking.check(local).sound
+    assert not doctor.examine(local.store).healthy
 
 
 def test_the_doctor_says_that_it_does_not_look_elsewhere(local):

@@ -7,6 +7,7 @@ from cyberos.blocks import anchor, invariants
 from cyberos.blocks.connector import Database, Transaction
 from cyberos.blocks.invariants import Problem
 from cyberos.blocks.schema import shape
+from cyberos.core import following
 from cyberos.core.reader import AuditChainReader
 
 # The chain lags: what is not told yet is told by the next change.
@@ -34,6 +35,28 @@ def examine(
         yield from invariants.problems(transaction, project_id, principal_id, progress)
         if reader is not None:
             yield from _chain(transaction, project_id, reader)
+
+
+def forgotten(database: Database, reader: AuditChainReader) -> Iterator[Problem]:
+    """Yields the projects that a store's chain was told of as lying in a file, and that the file does not know.
+
+    That is how a file looks that was put back to before a project was made, or began anew.
+    """
+    told: dict[str, int] = {}
+    for stretch in following.follow(reader, kinds=[anchor.KINDS["integrated"]]):
+        for row in stretch.rows:
+            if row.extra.get("database") == "sqlite":
+                told.setdefault(str(row.extra.get("project_id")), row.seq)
+    with database.read() as transaction:
+        known = {row[0] for row in transaction.all("SELECT project_id FROM project")}
+    for project_id, seq in told.items():
+        if project_id not in known:
+            yield Problem(
+                "forgotten",
+                f"row {seq} of the chain tells of project {project_id}, and {database.name} does not know it: the file"
+                " was put back to an older state, or it is another one",
+                project_id,
+            )
 
 
 def _file(transaction: Transaction) -> Iterator[Problem]:

@@ -49,8 +49,10 @@ def _examined(exam: Examination, file: str, store_id: str | None) -> Iterator[Fi
         migrations.check(database)
         with database.read() as transaction:
             projects = enrolment.of_store(transaction, access.OWNER, store_id) if store_id else []
+        reader = AuditChainReader(exam.store)
+        for problem in check.forgotten(database, reader):
+            yield Finding(f"blocks.{problem.id}", Severity.WARNING, problem.message)
         for project in projects:
-            reader = AuditChainReader(exam.store)
             for problem in check.examine(database, project.project_id, access.OWNER, reader):
                 where = f" ({problem.where})" if problem.where else ""
                 message = f"{project.name}: {problem.message}{where}"

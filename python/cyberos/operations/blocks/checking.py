@@ -26,5 +26,7 @@ def check(place: Place, *, progress: Callable[[int], object] | None = None) -> C
         principal_id = authenticate(at.engine, at.caller, "read")
         reader = AuditChainReader(place.store)
         found = list(core.examine(at.engine.database, at.project_id, principal_id, reader, progress))
+        if places.is_beside(place):
+            found += core.forgotten(at.engine.database, reader)
     sound = all(problem.id == core.NOT_ANCHORED for problem in found)
     return Checked(at.project_id, at.name, sound, found)

@@ -61,6 +61,11 @@ def url_of(place: Place, settings: config.Config) -> str:
     return place.url or settings.blocks.url or layout.blocks_file(place.store)
 
 
+def is_beside(place: Place) -> bool:
+    """Whether block memory lies where it does unless somebody says otherwise: in the file beside the store."""
+    return url_of(place, settings_of(place)) == layout.blocks_file(place.store)
+
+
 @contextmanager
 def database(place: Place, *, create: bool = False, checked: bool = True) -> Iterator[tuple[Engine, Caller]]:
     """Yields the database, open, and who asks. A file that is not there is made with `create`; tables are `checked`."""
