@@ -1,10 +1,13 @@
 """Breaks the engine on purpose, one way at a time, and sees whether the tests notice: `python tests/blocks/mutants.py`.
 
-Each mutant is a copy of the package with one text replaced. With numbers, only those are tried. It takes some minutes,
-so it is no part of the suite; run it when the engine or its tests change. Exits with 1 where one survives.
+Each mutant is a copy of the installed package with one text replaced; the tests must pass on a copy that is whole, and
+a mutant is killed by a test that fails, not by a package that cannot be imported. With numbers, only those are tried.
+It takes some minutes, so it is no part of the suite; run it when the engine or its tests change. Prints a table, and
+exits with 1 where one survives.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +16,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import cyberos
+
 ROOT = Path(__file__).parents[2]
+INSTALLED = Path(cyberos.__file__).parent
 LIST = Path(__file__).with_name("mutants.txt")
 FIRST = ["test_integration.py", "test_requests.py", "test_sessions.py", "test_bootstrap.py"]
 
@@ -39,30 +45,26 @@ def load() -> list[Mutant]:
     return found
 
 
-def survives(number: int, mutant: Mutant, folder: Path) -> bool:
-    """Runs the tests on a mutant; returns whether none failed."""
+def survives(number: int, mutant: Mutant | None, folder: Path) -> bool:
+    """Runs the tests on a mutant, or on what is installed; returns whether none failed.
+
+    What the tests do not even begin with is no mutant: the copy has to be a whole package, so it is one of what is
+    installed, and a run that fails must name the test that did.
+    """
     package = folder / str(number) / "cyberos"
-    shutil.copytree(ROOT / "python" / "cyberos", package)
-    file = package / "blocks" / mutant.file
-    text = file.read_text(encoding="utf-8")
-    if text.count(mutant.old) == 0:
-        raise SystemExit(f"{number}: {mutant.file} has no {mutant.old!r}: bring the mutant up to date")
-    file.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+    shutil.copytree(INSTALLED, package)
+    if mutant is not None:
+        file = package / "blocks" / mutant.file
+        text = file.read_text(encoding="utf-8")
+        if text.count(mutant.old) == 0:
+            raise SystemExit(f"{number}: {mutant.file} has no {mutant.old!r}: bring the mutant up to date")
+        file.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
     every = sorted(each.name for each in (ROOT / "tests" / "blocks").glob("test_*.py"))
-    first = [each for each in [mutant.tests or "", *FIRST] if each]
+    first = [each for each in [mutant.tests if mutant else "", *FIRST] if each]
     names = [*first, *(each for each in every if each not in first)]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--timeout=60"]
     run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-x",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "--timeout=60",
-            *(f"tests/blocks/{name}" for name in names),
-        ],
+        [sys.executable, "-m", "pytest", *options, *(f"tests/blocks/{name}" for name in dict.fromkeys(names))],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(package.parent)},
         capture_output=True,
@@ -70,20 +72,44 @@ def survives(number: int, mutant: Mutant, folder: Path) -> bool:
         check=False,
     )
     shutil.rmtree(package.parent)
-    killer = next((line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
-    print(  # noqa: T201
-        f"{number:>3} {'SURVIVES' if run.returncode == 0 else 'killed'}  {mutant.what}  {killer[:100]}", flush=True
-    )
-    return run.returncode == 0
+    if run.returncode == 0:
+        return True
+    killer = re.search(r"^(?:FAILED|ERROR) tests/blocks/(\S+::\S+)", run.stdout, re.MULTILINE)
+    if run.returncode != 1 or (killer is None and "Timeout" not in run.stdout + run.stderr):
+        raise SystemExit(f"{number}: the tests do not run:\n{run.stdout[-2_000:]}{run.stderr[-2_000:]}")
+    _tell(number, "killed", mutant, killer[1] if killer else "a test that never ended")
+    return False
+
+
+def _tell(number: int, verdict: str, mutant: Mutant | None, by: str = "") -> None:
+    what = mutant.what if mutant else "nothing is changed"
+    print(f"| {number} | {what} | {verdict} | {by} |", flush=True)  # noqa: T201
+
+
+def _require_installed() -> None:
+    """The package that is installed must be the one of this folder."""
+    source = ROOT / "python" / "cyberos" / "blocks"
+    for file in [*source.rglob("*.py"), *source.rglob("*.sql")]:
+        installed = INSTALLED / "blocks" / file.relative_to(source)
+        if not installed.exists() or installed.read_bytes() != file.read_bytes():
+            raise SystemExit(f"{file.relative_to(ROOT)} is not what is installed: pip install '.[test]'")
 
 
 def main() -> None:
-    """Tries all mutants, or those whose numbers are given."""
+    """Tries all mutants, or those whose numbers are given; first, that the tests pass where nothing is changed."""
+    _require_installed()
     mutants = load()
     chosen = [int(each) for each in sys.argv[1:]] or list(range(1, len(mutants) + 1))
     started = time.monotonic()
+    left = []
     with tempfile.TemporaryDirectory(prefix="cyberos-mutants-") as folder:
-        left = [number for number in chosen if survives(number, mutants[number - 1], Path(folder))]
+        if not survives(0, None, Path(folder)):
+            raise SystemExit("the tests fail where nothing is changed: no mutant says anything")
+        print("|  | mutant | verdict | by |\n| ---: | --- | --- | --- |")  # noqa: T201
+        for number in chosen:
+            if survives(number, mutants[number - 1], Path(folder)):
+                _tell(number, "SURVIVES", mutants[number - 1])
+                left.append(number)
     print(f"{len(chosen) - len(left)} of {len(chosen)} killed in {time.monotonic() - started:.0f} s")  # noqa: T201
     sys.exit(bool(left))
 
