@@ -1,16 +1,7 @@
 """Tests of block memory run on both databases, and what they leave is checked against every invariant.
 
-Criteria of the requirement document that a machine can check are tests named after them. Where they are:
-
-| criteria | file |
-| --- | --- |
-| C-1 to C-6, C-8 | test_constraints.py |
-| S-1, S-2.1 to S-2.3, S-3 | test_sessions.py |
-| I-1, I-2, I-3 | test_integration.py |
-| I-4 | test_bootstrap.py |
-| I-5 | test_requests.py |
-| V-1.1 to V-1.3 | test_races.py; the story through the command line in tests/surfaces/cli/test_blocks.py |
-| M-1, M-2, U: what they need of the tables | test_schema.py, test_forbidden.py, test_graph.py |
+Criteria that a machine can check are tests named after them: criteria.txt lists them, docs/criteria.md says which tests
+hold which.
 """
 
 import shutil
@@ -75,6 +66,16 @@ def new_home(request: pytest.FixtureRequest, memory: Path, tmp_path: Path) -> It
 def home(kind: str, new_home: Callable[..., Home]) -> Home:
     """A project of a new principal; at the end every invariant must hold."""
     return new_home(kind)
+
+
+@pytest.fixture
+def neighbour(home: Home) -> Iterator[Home]:
+    """A project of another principal, in the same database as `home`."""
+    other = home.beside()
+    yield other
+    problems = other.problems()
+    other.close(shared=True)
+    assert problems == []
 
 
 @pytest.fixture

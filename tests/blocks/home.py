@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-from cyberos.blocks import access, bootstrap, enrolment, graph, invariants, lifecycle, records, views
+from cyberos.blocks import access, bootstrap, connector, enrolment, graph, invariants, lifecycle, records, views
 from cyberos.blocks.access import Caller
 from cyberos.blocks.connector import Database
 from cyberos.blocks.engine import Engine, Rules
@@ -45,6 +45,10 @@ class Home:
         self.caller = Caller("ann", self.token)
         self.add_credential("own", self.token)
         self.project_id = enrolment.enrol(self.engine, self.caller, f"store-{self.number}", "demo").project_id
+
+    def beside(self) -> "Home":
+        """Returns a project of another principal in the same database."""
+        return Home(self.database, connector.connect(self.url), self.url, {})
 
     def new_id(self, kind: str) -> str:
         """Returns ids that say which came first."""

@@ -55,6 +55,11 @@ class Server:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
+    def rename(self, name: str, new: str) -> None:
+        """Gives a database another name."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"ALTER DATABASE {name} RENAME TO {new}")
+
     @property
     def data(self) -> Path:
         """Where it keeps its files."""

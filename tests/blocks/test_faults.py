@@ -43,10 +43,10 @@ for number in itertools.count():
 """
 
 
-def worker(home: Home, name: str) -> "subprocess.Popen[bytes]":
+def worker(home: Home, name: str, does: str = WORKER) -> "subprocess.Popen[bytes]":
     url = home.url.replace("postgres@", "app@")
-    args = [sys.executable, "-W", "ignore", "-c", WORKER, url, home.token, home.project_id, name]
-    return subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    args = [sys.executable, "-W", "ignore", "-c", does, url, home.token, home.project_id, name]
+    return subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
 def read(process, enough):
@@ -59,6 +59,8 @@ def rest(process):
     assert process.stdout is not None
     lines = process.stdout.read().split(b"\n")[:-1]
     process.stdout.close()
+    if process.stdin is not None:
+        process.stdin.close()
     process.wait()
     return [json.loads(line) for line in lines]
 
@@ -94,6 +96,34 @@ def test_workers_that_are_killed_in_the_middle_of_a_request(alone):
         for process in workers:
             said += rest(process)
     assert judge(home, said) >= 24
+
+
+# A worker that adds to its session, and stops for good in the middle of ending it: it holds the project's lock.
+STUCK = (
+    WORKER.partition("for number")[0]
+    + """
+say(append(f"{name}:1", "a"))
+def hook(place):
+    if place == "precommit":
+        say(place)
+        sys.stdin.read()
+to = to._replace(hook=hook)
+end(f"{name}:1", "e")
+"""
+)
+
+
+def test_s3_4_whose_process_dies_is_not_over(home):
+    """What it had not done is not there, nobody waits for its lock, and another one goes on with its session."""
+    process = worker(home, "w", STUCK)
+    assert [len(read(process, 1)), read(process, 1)] == [1, ["precommit"]]
+    process.send_signal(signal.SIGKILL)
+    rest(process)
+    home.start("x:other")
+    before = home.session("w:1")
+    assert (before.status, before.ended, before.blocks) == ("open", None, 1)
+    assert (home.start("w:1").session_id, home.project().epoch) == (before.session_id, 0)
+    assert home.end("w:1", key="e")[3:] == (1, [], False)  # nothing was kept of the first try
 
 
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)
@@ -154,6 +184,7 @@ class Proxy:
             for each in (one, two):
                 with suppress(OSError):
                     each.shutdown(socket.SHUT_RDWR)
+            one.close()  # the other direction closes the other one
 
     def close(self):
         self._server.close()
@@ -221,6 +252,23 @@ def test_a_program_that_holds_the_file_is_waited_for_and_then_told(home):
     holder.close()
     assert home.start("x:1", engine=home.engine._replace(database=hasty)).created
     hasty.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+def test_a_change_has_the_file_before_it_looks(home):
+    """Another program cannot write between what a change sees and what it does: it would be refused at its end."""
+    tried = []
+
+    def hook(place):
+        if place in ("begun", "locked"):
+            other = apsw.Connection(home.url)
+            with pytest.raises(apsw.BusyError):
+                other.execute("BEGIN IMMEDIATE")
+            other.close()
+            tried.append(place)
+
+    assert home.start("x:1", engine=home.with_hook(hook)).created
+    assert tried == ["begun", "locked"]
 
 
 @pytest.mark.parametrize("kind", ["sqlite"], indirect=True)

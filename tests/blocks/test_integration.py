@@ -5,6 +5,7 @@ import pytest
 from cyberos.blocks.facts import Fact
 from cyberos.errors import IntegrationStateInvalid, InvariantRefused
 from tests.blocks.home import TABLES, outcome
+from tests.blocks.test_sessions import add_old
 
 
 def head(home):
@@ -32,37 +33,47 @@ def test_i1_2_an_empty_project_gets_one_baseline_that_is_nobodys_work(home):
 
 
 BREAKS = {
-    "head_is_another": "UPDATE project SET integration_head='{other}'",
-    "head_not_logged": "UPDATE project SET integration_epoch=7",
-    "log_ahead_of_head": "UPDATE project SET integration_epoch=1, integration_head='{one}'",
+    "head_is_another": "UPDATE project SET integration_head='{other}' WHERE project_id='{project}'",
+    "head_not_logged": "UPDATE project SET integration_epoch=7 WHERE project_id='{project}'",
+    "log_ahead_of_head": "UPDATE project SET integration_epoch=1, integration_head='{one}'"
+    " WHERE project_id='{project}'",
     "head_of_another_principal": "UPDATE block SET principal_id='stranger' WHERE block_id='{head}'",
     "head_was_changed": "UPDATE block SET hash={hash} WHERE block_id='{head}'",
     "head_is_gone": "DELETE FROM block WHERE block_id='{head}'",
-    "fenced": "UPDATE project SET integration_state='fenced'",
+    "head_is_gone: it is another project's": "UPDATE integration_log SET head_block_id='{foreign}' WHERE epoch=2 AND"
+    " project_id='{project}'; UPDATE project SET integration_head='{foreign}' WHERE project_id='{project}'",
+    "fenced": "UPDATE project SET integration_state='fenced' WHERE project_id='{project}'",
     "log_without_head": "UPDATE project SET integration_state='uninitialized', integration_epoch=NULL,"
-    " integration_head=NULL",
+    " integration_head=NULL WHERE project_id='{project}'",
 }
 
 
-@pytest.mark.parametrize("reason", BREAKS)
-def test_i1_3_a_head_that_is_not_sound_stops_everything(broken, reason):
-    home = broken
+@pytest.mark.parametrize("broken_head", BREAKS)
+def test_i1_3_a_head_that_is_not_sound_stops_everything(broken, broken_head):
+    home, reason = broken, broken_head.partition(":")[0]
+    foreign = home.beside()
+    foreign.end(foreign.append("x:1", "a"))
     still = home.append("x:open", "b")
     home.end(home.append("x:1", "a"))
     one = head(home)
     home.end(home.append("x:2", "a"))
-    names = {"one": one, "head": head(home), "other": home.session(still).tip_block_id,
-             "hash": "zeroblob(32)" if home.kind == "sqlite" else "decode(repeat('00', 32), 'hex')"}  # fmt: skip
+    names = {
+        "project": home.project_id, "foreign": head(foreign), "one": one, "head": head(home),
+        "other": home.session(still).tip_block_id,
+        "hash": "zeroblob(32)" if home.kind == "sqlite" else "decode(repeat('00', 32), 'hex')",
+    }  # fmt: skip
     connection = home.raw()
     if home.kind == "sqlite":
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {name}")
     else:
         connection.execute("SET session_replication_role=replica")
-        for table in ("project", "block"):
+        for table in ("project", "block", "integration_log"):
             connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
-    connection.execute(BREAKS[reason].format_map(names))
+    for statement in BREAKS[broken_head].split("; "):
+        connection.execute(statement.format_map(names))
     connection.close()
+    foreign.close(shared=True)
     before = home.snapshot()
     acts = [
         lambda: home.start("x:new"), lambda: home.append(still, "c"), lambda: home.end(still),
@@ -114,6 +125,15 @@ def test_i2_3_a_start_leaves_all_other_sessions_alone(home, time):
     home.start("x:new")
     assert [row for row in home.snapshot()["session"] if row[3] != "x:new"] == before
     assert len(others) == len(before)
+
+
+def test_i2_3_a_start_leaves_what_was_reconciled_alone(broken):
+    home = broken
+    add_old(home, "reconciled", "legacy", home.session(home.append("x:open", "a")).tip_block_id)
+    before = home.snapshot()["session"]
+    home.start("x:new")
+    assert [row for row in home.snapshot()["session"] if row[3] != "x:new"] == before
+    assert {row[8] for row in before} == {"open", "reconciled"}
 
 
 def test_i2_4_a_start_that_is_repeated_computes_nothing_again(home):
@@ -256,8 +276,8 @@ def test_a_later_branch_that_saw_the_topic_disagrees_with_nobody(home):
     assert home.end(home.append("x:c", Fact("one", "t"))).conflicts == []
 
 
-def test_only_a_conflict_of_the_project_can_be_settled(home, kind, new_home):
-    other = new_home(kind)
+def test_only_a_conflict_of_the_project_can_be_settled(home, neighbour):
+    other = neighbour
     other.append("x:b", Fact("two", "t")), other.append("x:c", Fact("one", "t"))
     other.end("x:b")
     (name,) = other.end("x:c").conflicts

@@ -7,7 +7,14 @@ from cyberos.blocks.access import Caller
 from cyberos.blocks.engine import DAY_NS
 from cyberos.blocks.facts import Fact
 from cyberos.blocks.records import Target
-from cyberos.errors import Absent, BlocksDisabled, IdempotencyConflict, ProjectUnavailable, SessionEnded
+from cyberos.errors import (
+    Absent,
+    BlocksDisabled,
+    IdempotencyConflict,
+    ProjectUnavailable,
+    SessionAbandoned,
+    SessionEnded,
+)
 from tests.blocks.home import outcome
 
 
@@ -63,19 +70,41 @@ def test_i5_3_a_key_is_of_one_request(home, other):
     assert home.snapshot() == before
 
 
-def test_i5_4_only_the_owner_is_told_that_a_session_is_over(home):
+@pytest.mark.parametrize(
+    ("act", "other"),
+    [
+        (lambda home, **more: home.end("x:1", **more), lambda home: home.end("x:1", summary="other", key="k")),
+        (lambda home, **more: home.end("x:1", **more), lambda home: home.abandon("x:1", key="k")),
+        (lambda home, **more: home.abandon("x:1", **more), lambda home: home.abandon("x:1", reason="other", key="k")),
+        (lambda home, **more: home.abandon("x:1", **more), lambda home: home.end("x:1", key="k")),
+        (lambda home, **more: home.end("x:1", **more), lambda home: home.start("x:2", key="k")),
+    ],
+    ids=["another summary", "abandon for end", "another reason", "end for abandon", "start for end"],
+)
+def test_i5_3_the_key_that_ended_a_session_is_of_that_request(home, act, other):
+    """Also where the session is over by then: the conflict is told, and not that."""
+    home.append("x:1", "a")
+    act(home, key="k")
+    before = home.snapshot()
+    with pytest.raises(IdempotencyConflict):
+        other(home)
+    assert home.snapshot() == before
+
+
+@pytest.mark.parametrize(("over", "error"), [("end", SessionEnded), ("abandon", SessionAbandoned)])
+@pytest.mark.parametrize("act", ["append", "resume", "end", "abandon"])
+def test_i5_4_only_the_owner_is_told_that_a_session_is_over(home, neighbour, over, error, act):
     session = home.append("x:1", "a")
-    done = home.end(session)
-    with pytest.raises(SessionEnded) as caught:
-        home.end(session, key="fresh")
-    assert (caught.value.session_id, caught.value.status, caught.value.epoch) == (
-        session.session_id,
-        "ended",
-        done.epoch,
-    )
-    stranger = Caller("eve", "garbage")
-    with pytest.raises(Absent):
-        lifecycle.end(home.engine, stranger, home.project_id, Target(session.session_id), key="fresh")
+    done = getattr(home, over)(session)
+    facts = ["b"] if act == "append" else []
+    with pytest.raises(error) as caught:
+        getattr(home, act)(session, *facts, key="fresh")
+    told = caught.value
+    assert (told.session_id, told.native_ref, told.epoch) == (session.session_id, "x:1", getattr(done, "epoch", None))
+    arguments = [Target(session.session_id), *([[Fact("b")]] if facts else [])]
+    for stranger in (neighbour.caller, Caller("eve", "garbage")):
+        with pytest.raises(Absent):
+            getattr(lifecycle, act)(home.engine, stranger, home.project_id, *arguments, key="fresh")
 
 
 def test_i5_5_a_key_is_kept_for_its_time_and_no_longer(home, time):
@@ -139,11 +168,11 @@ def told(act):
     return repr((caught.value.as_dict(), caught.value.hints, caught.value.__cause__))
 
 
-def test_one_absent_answer_for_everybody_but_the_owner(home, kind, new_home):
+def test_i5_4_and_c8_one_absent_answer_for_everybody_but_the_owner(home, kind, neighbour):
     session = home.append("x:1", "a", key="k")
     home.end(session, key="k2")
     block = home.project().head
-    other = new_home(kind)
+    other = neighbour
     mine = other.append("x:1", "mine")
     home.add_credential("old", "expired" + kind, expires_ns=2)
     home.add_credential("gone", "revoked" + kind)
@@ -169,9 +198,8 @@ def test_one_absent_answer_for_everybody_but_the_owner(home, kind, new_home):
     assert (home.snapshot(), other.snapshot()) == before
 
 
-def test_a_key_of_another_principal_is_another_key(home, kind, new_home):
-    other = new_home(kind)
-    first, second = home.append("x:1", "a", key="k"), other.append("x:1", "b", key="k")
+def test_a_key_of_another_principal_is_another_key(home, neighbour):
+    first, second = home.append("x:1", "a", key="k"), neighbour.append("x:1", "b", key="k")
     assert not second.replayed
     assert first.session_id != second.session_id
 

@@ -2,10 +2,15 @@
 
 import pytest
 
-from cyberos.blocks import states
+from cyberos.blocks import lifecycle, states
+from cyberos.blocks.access import Caller
 from cyberos.blocks.engine import DAY_NS
+from cyberos.blocks.facts import Fact
+from cyberos.blocks.records import Target
 from cyberos.errors import Absent, BadArgument, SessionAbandoned, SessionEnded, SessionReconciled
+from tests.blocks import attacks
 from tests.blocks.home import outcome
+from tests.blocks.test_forbidden import REFUSED
 
 WEEK = 7 * DAY_NS / 1e9
 
@@ -86,8 +91,19 @@ def test_s1_4_and_s1_5_old_sessions_stay_what_they_are(broken, status, origin, e
     assert home.session("old").status == status
 
 
-def test_s1_5_nothing_that_runs_makes_a_session_reconciled():
+def test_s1_5_nothing_that_runs_makes_a_session_reconciled(home):
+    """No command leads there, and the tables take it from nobody but a migration."""
     assert states.RECONCILED not in {each.after for each in states.SESSION}
+    home.end(home.append("x:1", "a"))
+    home.append("x:open", "b")
+    names = {"ended": home.session("x:1").session_id, "open": home.session("x:open").session_id}
+    before = home.snapshot()
+    connection = home.raw()
+    for attack in ("reconcile an open session", "a session born reconciled"):
+        with pytest.raises(REFUSED, match="session_"):
+            connection.execute(attacks.ATTACKS[attack].format_map(names))
+    connection.close()
+    assert home.snapshot() == before
 
 
 def test_s2_1_one_open_session_for_a_native_reference(home):
@@ -100,6 +116,18 @@ def test_s2_1_one_open_session_for_a_native_reference(home):
     assert (by_ref.session_id, by_ref.started) == (first.session_id, False)
     assert len(home.blocks(first)) == 3
     assert home.start("codex:1").session_id != first.session_id
+
+
+def test_s2_1_a_session_is_the_principals_whatever_the_credential(home, neighbour):
+    """Another machine goes on with it; another principal's harness of the same name has one of its own."""
+    first = home.append("claude-code:1", "a")
+    home.add_credential("laptop", f"laptop-{home.number}")
+    laptop, to = Caller("bob", f"laptop-{home.number}"), Target(native_ref="claude-code:1")
+    again = lifecycle.start(home.engine, laptop, home.project_id, "claude-code:1")
+    assert (again.session_id, again.created) == (first.session_id, False)
+    assert lifecycle.append(home.engine, laptop, home.project_id, to, [Fact("b")]).session_id == first.session_id
+    assert [block.actor for block in home.blocks(first)] == ["ann", "ann", "bob"]
+    assert neighbour.start("claude-code:1").session_id != first.session_id
 
 
 def test_s2_1_append_by_reference_starts_a_session(home):
@@ -117,7 +145,9 @@ def test_s2_2_resuming_makes_and_ends_nothing(home):
         home.start("x:1")
     after = home.snapshot()
     assert {table for table in before if before[table] != after[table]} <= {"session"}
-    assert [row[0] for row in before["session"]] == [row[0] for row in after["session"]]
+    unchanged = slice(0, 9)  # all but the tip, the counts and the times
+    assert [row[unchanged] for row in before["session"]] == [row[unchanged] for row in after["session"]]
+    assert home.session(session).status == states.OPEN
 
 
 def test_s2_2_resuming_what_is_not_there_makes_nothing(home):

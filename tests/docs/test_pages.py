@@ -12,7 +12,7 @@ from cyberos.doctor import kinds
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("script", ["errors_page.py", "cli_page.py", "blocks_page.py"])
+@pytest.mark.parametrize("script", ["errors_page.py", "cli_page.py", "blocks_page.py", "criteria_page.py"])
 def test_a_page_is_what_the_code_says(script):
     page = runpy.run_path(str(Path(__file__).with_name(script)))
     assert page["PAGE"].read_text(encoding="utf-8") == page["render"](), f"run: python tests/docs/{script}"

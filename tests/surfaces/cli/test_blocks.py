@@ -4,10 +4,12 @@ import fcntl
 import io
 import json
 import os
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cyberos.blocks import connector
+from cyberos.blocks import access, connector
 from cyberos.core import store as stores
 from cyberos.core.reader import AuditChainReader
 from cyberos.operations.blocks import sessions
@@ -35,8 +37,9 @@ def project(kind, request, tmp_path, memory, run):
     parent = memory / tmp_path.name / "demo"
     parent.mkdir(parents=True)
     store = stores.init(parent / ".cyberos" / "memory" / "store")
-    env = {}
-    if kind == "postgres":
+    if kind == "sqlite":
+        project = Project(run, store, {}, {}, Kept(None, str(store.parent / "blocks.db")))
+    else:
         server = request.getfixturevalue("postgres")
         name = server.database(None)
         owner = {"CYBEROS_BLOCKS_URL": server.url(name)}
@@ -46,17 +49,39 @@ def project(kind, request, tmp_path, memory, run):
             "CYBEROS_BLOCKS_URL": server.url(name, servers.APP),
             "CYBEROS_BLOCKS_TOKEN": json.loads(made.out)["token"],
         }
-
-    project = Project(run, store, env)
+        project = Project(run, store, env, owner, Kept(server, name))
     assert project("enrol").code == 0
     return project
 
 
-class Project:
-    """Runs `cyberos blocks` in a store."""
+class Kept:
+    """A database that can be put back to how it was, as from a backup."""
 
-    def __init__(self, run, store, env):
-        self.run, self.store, self.env = run, store, env
+    def __init__(self, server, name):
+        self._server, self._name = server, name
+        self._copy: Any = None
+
+    def keep(self):
+        if self._server is None:
+            self._copy = {name: Path(name).read_bytes() for name in (self._name, f"{self._name}-wal")}
+        else:
+            self._copy = self._server.database(self._name)
+
+    def put_back(self):
+        if self._server is None:
+            Path(f"{self._name}-shm").unlink(missing_ok=True)
+            for name, content in self._copy.items():
+                Path(name).write_bytes(content)
+        else:
+            self._server.drop(self._name)
+            self._server.rename(self._copy, self._name)
+
+
+class Project:
+    """Runs `cyberos blocks` in a store; `owner` is the environment of the one who owns the tables."""
+
+    def __init__(self, run, store, env, owner, database):
+        self.run, self.store, self.env, self.owner, self.database = run, store, env, owner, database
 
     def __call__(self, *args, **more):
         return self.run("blocks", *args, cwd=self.store, CYBEROS_ACTOR="ann", **{**self.env, **more})
@@ -67,7 +92,7 @@ def answer(done):
     return json.loads(done.out)
 
 
-def test_sessions_converge_when_they_end(project):
+def test_v1_2_and_v1_3_sessions_converge_when_they_end(project):
     """B and C in parallel, ended in either order; D starts and is told both; E is open and stays unseen."""
     for order in (("b", "c"), ("c", "b")):
         refs = {name: f"x:{name}{order[0]}" for name in "bcde"}
@@ -214,6 +239,64 @@ def test_a_store_that_is_not_enrolled(run, store):
     assert "error[not_enrolled]" in done.err
     assert "cyberos blocks enrol" in done.err
     assert not (store.parent / "blocks.db").exists()
+
+
+def test_a_database_that_was_put_back_is_noticed(project, run):
+    """By the check, by the next change, and where the file lies beside the store by the doctor."""
+    project("append", "x:1", "one")
+    project.database.keep()
+    project("end", "x:1")
+    assert project("check").code == 0
+    project.database.put_back()
+    done = project("check", "--json")
+    found = json.loads(done.out)
+    assert (done.code, found["sound"], [each["id"] for each in found["problems"]]) == (1, False, ["put_back"])
+    assert "put back to an older state" in project("check").out
+    assert "nothing is anchored: the chain has event 4" in project("start", "x:1").err
+    assert "nothing is anchored: epoch 1 is not the one" in project("end", "x:1").err
+    assert [row["extra"]["event"] for row in AuditChainReader(project.store).recent(100)] == [1, 2, 3, 4]
+    doctor = run("doctor", "--store", project.store)
+    assert (doctor.code, "blocks." in doctor.out) == ((1, True) if not project.env else (0, True))
+
+
+COMMANDS = [
+    *(["append", "{session}", "a"], ["resume", "{session}"], ["end", "{session}", "--key", "k"]),
+    *(["abandon", "{session}", "--yes"], ["show", "{session}"], ["show", "{block}"], ["receipts", "{session}"]),
+    *(["bootstrap", "{session}"], ["resolve", "{conflict}", "a", "--session", "{session}"]),
+    *(["start", "x:1"], ["append", "x:1", "a"], ["end", "x:1"], ["list"], ["log"], ["conflicts"], ["bootstrap"]),
+    *(["check"], ["show", "x:1"]),
+]
+
+
+def test_i5_4_and_c8_all_but_the_owner_get_the_same_bytes(project, run):
+    """Another principal, a token that is revoked or has no right, and garbage; for what is there and what is not."""
+    for ref in ("x:1", "x:2"):
+        project("append", ref, f"of {ref}", "--topic", "t")
+    (session, other) = (answer(project("start", ref, "--json"))["session_id"] for ref in ("x:1", "x:2"))
+    answer(project("end", "x:1", "--key", "k", "--json"))
+    (conflict,) = answer(project("end", "x:2", "--json"))["conflicts"]
+    block = answer(project("show", session, "--json"))["blocks"][1]["block_id"]
+    name = answer(project("list", "--json"))["project_id"]
+
+    def token(principal, *more):
+        return answer(run("blocks", "token", "create", principal, *more, "--json", cwd=project.store, **project.owner))
+
+    revoked = token("ann" if project.env else access.OWNER)
+    done = run("blocks", "token", "revoke", revoked["credential_id"], cwd=project.store, **project.owner)
+    assert done.code == 0
+    tokens = ["garbage", revoked["token"], token("eve")["token"], token("eve", "--scopes", "read")["token"]]
+    there = {"session": session, "block": block, "conflict": conflict}
+    nowhere = {"session": "ses_none", "block": "blk_none", "conflict": "cft_none"}
+    for shape in ([], ["--json"]):
+        told = set()
+        for presented in tokens:
+            for names, where in ((there, name), (nowhere, "prj_none")):
+                for args in COMMANDS:
+                    line = [each.format(**names) for each in args]
+                    told.add(project(*line, "--project", where, *shape, CYBEROS_BLOCKS_TOKEN=presented))
+        assert len(told) == 1, told
+        assert told.pop()[:2] == (3, "")
+    assert answer(project("show", other, "--json"))["session"]["status"] == "ended"
 
 
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)
