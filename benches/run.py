@@ -110,6 +110,7 @@ def _cases(options: argparse.Namespace, work: Path) -> Iterator[Case]:
     if "sessions" in groups:
         yield from sessions.appends(stores.build(work, 1_000), built[sizes[-1]], work, runs * 10)
         yield from sessions.batches(work, max(2, runs // 4))
+        yield from sessions.keys(work, runs)
         yield from sessions.listing(work, runs)
         yield from sessions.transcripts(work, 1 if options.quick else 5)
     if "blocks" in groups:

@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -21,6 +22,7 @@ from cyberos.core.session import TurnInput
 from cyberos.core.writer import Writer
 from cyberos.crypto import rotation
 from cyberos.crypto.keystore import Keystore
+from cyberos.crypto.keystore_file import Wrapped
 from cyberos.operations import sessions as operations
 
 _PROGRAM = str(Path(sys.executable).parent / "cyberos")
@@ -117,6 +119,35 @@ def batches(work: Path, runs: int) -> Iterator[Case]:
     yield Case("append of short turns, JSON Lines", _SHORT, "rows/s", stats, "median >= 50,000 turns/s", measured, met)
 
 
+def keys(work: Path, runs: int) -> Iterator[Case]:
+    """What a keystore takes of a start, and of an append, the more sessions it has the keys of."""
+    for count in (10, 10_000, 100_000):
+        keystore, first = _filled(work / "keys", count)
+        starts, opens = [], []
+        for run in range(runs):
+            starts.append(seconds(partial(keystore.create, "store", f"new-{run}")))
+            opens.append(seconds(partial(keystore.open, "store", _ID)))
+        _expect((len(keystore.load().keys), keystore.open("store", _ID).key_ref), (count + runs, first))
+        stats = Stats.of(starts)
+        measured, met = f"{stats.median * 1e3:.1f} ms", stats.median <= 0.02
+        target = ("median <= 20 ms", measured, met) if count <= _LISTED else ()
+        yield Case("key of a session that starts", count, "ms", stats, *target)
+        yield Case("key of a session found", count, "ms", Stats.of(opens))
+    shutil.rmtree(work / "keys")
+
+
+def _filled(config: Path, count: int) -> tuple[Keystore, str]:
+    """Returns a keystore with the keys of so many sessions, and what names the first one's."""
+    shutil.rmtree(config, ignore_errors=True)
+    keystore = Keystore(str(config), {})
+    rotation.init(keystore, "file")
+    first = keystore.create("store", _ID).key_ref
+    state = keystore.load()
+    others = (("store", _name(number), os.urandom(60).hex()[:80]) for number in range(1, count))
+    keystore.save(state._replace(keys=Wrapped.of([*state.keys.all(keystore.path), *others])))
+    return keystore, first
+
+
 def listing(work: Path, runs: int) -> Iterator[Case]:
     """`cyberos session list` of many sessions, beside that of none."""
     many, none = work / f"sessions-{_LISTED}", work / "sessions-0"
@@ -163,6 +194,7 @@ with Writer(sys.argv[1], actor="bench") as writer:
 _READ = """
 import sys, time
 from cyberos.crypto.keystore import Keystore
+from cyberos.crypto.keystore_file import Wrapped
 from cyberos.operations import transcripts
 start = time.perf_counter()
 found = transcripts.read(sys.argv[1], "bench", decrypt=True, keystore=Keystore(sys.argv[2], {}))

@@ -7,11 +7,14 @@ import sys
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cyberos import durable
 from cyberos.crypto import keystore as keystores
 from cyberos.crypto import keystore_file, rotation
 from cyberos.crypto.keystore import Keystore
+from cyberos.crypto.keystore_file import Wrapped
 from cyberos.errors import (
     BadConfig,
     CorruptKeystore,
@@ -67,7 +70,7 @@ def test_without_the_package_nothing_is_made(config, variables, monkeypatch):
 def test_an_erased_key_is_gone_for_good(keystore, config):
     keystore.create(STORE, SESSION)
     kept = keystore.create(STORE, "kept").key_ref
-    wrapped = keystore.load().keys[STORE][SESSION]
+    wrapped = keystore.load().keys.get(STORE, SESSION)
     assert any(wrapped.encode() in content for content in content_of(config).values())
     assert keystore.erase(STORE, SESSION) == ((keystore.path,), None)
     assert not any(wrapped.encode() in content for content in content_of(config).values())
@@ -92,7 +95,7 @@ def test_erasing_needs_no_master_key(config, variables):
     keystore.erase(STORE, SESSION)
     with pytest.raises(KeyMissing):
         keystore.create(STORE, "another")
-    assert keystore.load().keys == {}
+    assert len(keystore.load().keys) == 0
 
 
 def test_another_master_key_is_told(config, variables):
@@ -143,6 +146,15 @@ def test_files_that_others_can_read_are_refused(keystore, config):
     keystore.open(STORE, SESSION)
 
 
+def test_beside_a_keystore_that_is_not_safe_no_lock_is_made(keystore):
+    os.unlink(f"{keystore.path}.lock")
+    os.chmod(os.path.dirname(keystore.path), 0o777)
+    for call in (keystore.create, keystore.erase):
+        with pytest.raises(KeyRefused, match="folder"):
+            call(STORE, SESSION)
+    assert not os.path.lexists(f"{keystore.path}.lock")
+
+
 def test_keys_do_not_lie_in_a_store(tmp_path, store):
     for folder in (store, store / "sessions", tmp_path / "link"):
         if folder.name == "link":
@@ -178,18 +190,20 @@ def test_a_wrapped_key_that_was_changed_or_moved_is_told(keystore):
     keystore.create(STORE, SESSION)
     keystore.create(STORE, "other")
     state = keystore.load()
-    one, two = state.keys[STORE][SESSION], state.keys[STORE]["other"]
+    one, two = state.keys.get(STORE, SESSION), state.keys.get(STORE, "other")
     for wrapped in (two, one[:-1] + ("A" if one[-1] != "A" else "B"), "", one[:40], "é"):
         keystore.save(state.with_key(STORE, SESSION, wrapped))
         for call in (lambda: keystore.open(STORE, SESSION), lambda: rotation.rotate(keystore)):
             with pytest.raises(CorruptKeystore, match="session-1"):
                 call()
-    keystore.save(state._replace(keys={"another": state.keys[STORE]}))
+    keystore.save(state._replace(keys=Wrapped.of([("another", SESSION, one)])))
     with pytest.raises(CorruptKeystore):
         keystore.open("another", SESSION)
 
 
-@pytest.mark.parametrize("body", [b"[]", b"{}", b"1", b'{"format":1}', b'{"format":1,"more":1}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body", [b"[]", b"{}", b"1", b'{"format":1}', b'{"format":1,"more":1}', b'{"format":2}', b"[" * 100_000]
+)
 def test_what_is_no_keystore_is_told(body):
     import hashlib
 
@@ -197,13 +211,62 @@ def test_what_is_no_keystore_is_told(body):
         keystore_file.parse(body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n", "keystore")
 
 
+def test_a_line_that_is_no_key_is_told_before_anything_is_rotated(keystore):
+    keystore.create(STORE, SESSION)
+    state = keystore.load()
+    for line in (b"[]", b"1", b'["a","b"]', b"{", b'["\xff","b","c"]'):
+        keystore.save(state._replace(keys=Wrapped(state.keys.lines + line + b"\n")))
+        with pytest.raises(CorruptKeystore, match="no keystore"):
+            rotation.rotate(keystore)
+        assert keystore.open(STORE, SESSION)
+
+
+# Ids that could be taken for others: ends and beginnings of each other, and what JSON escapes.
+IDS = st.sampled_from(["a", "aa", "", '"', '","', "\\", "\n", "é", '["a","a"', "s-1", "s-11"]) | st.text(max_size=3)
+
+
+@given(st.lists(st.tuples(IDS, IDS, st.sampled_from(["", "QUJD", "QQ==", None]))))
+def test_of_each_session_there_is_the_last_key_and_no_other(changes):
+    kept: dict[tuple[str, str], str] = {}
+    keys = Wrapped()
+    for store_id, session_id, wrapped in changes:
+        keys = keys.replaced(store_id, session_id, wrapped)
+        kept.pop((store_id, session_id), None)
+        if wrapped is not None:
+            kept[store_id, session_id] = wrapped
+    assert [(*ids, wrapped) for ids, wrapped in kept.items()] == list(keys.all("keystore"))
+    assert len(keys) == len(kept)
+    assert keys == Wrapped.of(keys.all("keystore"))
+    for store_id, session_id, _ in changes:
+        assert keys.get(store_id, session_id) == kept.get((store_id, session_id))
+
+
+def test_a_keystore_of_the_first_format_is_read_and_goes_on(keystore):
+    import hashlib
+
+    names = [keystore.create(STORE, session).key_ref for session in (SESSION, "b")]
+    keystore.erase(STORE, "b")
+    state = keystore.load()
+    kept = {STORE: {SESSION: state.keys.get(STORE, SESSION)}}
+    body = json.dumps({"format": 1, **state._replace(keys=kept)._asdict()}, sort_keys=True).encode()
+    with open(keystore.path, "wb") as handle:
+        handle.write(body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n")
+    assert keystore.load() == state
+    new = keystore.create(STORE, "c").key_ref
+    with open(keystore.path, "rb") as handle:
+        assert b'"format":2' in handle.readline()
+    assert [keystore.open(STORE, session).key_ref for session in (SESSION, "c")] == [names[0], new]
+    with pytest.raises(KeyErased):
+        keystore.open(STORE, "b")
+
+
 def test_a_newer_keystore_is_left_alone(keystore):
     import hashlib
 
-    body = json.dumps({"format": 2}).encode()
+    body = json.dumps({"format": 3}).encode()
     with open(keystore.path, "wb") as handle:
         handle.write(body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n")
-    with pytest.raises(BadConfig, match="format 2"):
+    with pytest.raises(BadConfig, match="format 3"):
         keystore.create(STORE, SESSION)
 
 
@@ -225,7 +288,7 @@ def test_a_disk_that_takes_nothing_leaves_the_keystore_as_it_was(keystore, monke
 def test_what_a_crash_leaves_beside_the_keystore_goes_with_the_next_erasure(keystore, config, monkeypatch):
     """A temporary file holds all keys of that moment: it must not outlive one of them."""
     keystore.create(STORE, SESSION)
-    wrapped = keystore.load().keys[STORE][SESSION].encode()
+    wrapped = keystore.load().keys.get(STORE, SESSION).encode()
 
     class Killed(BaseException):
         pass

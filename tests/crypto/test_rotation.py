@@ -42,7 +42,7 @@ def test_sessions_stay_readable_and_the_old_key_is_gone(keystore, sealed, config
     assert readable(keystore, sealed)
     assert not any(text in content for content in content_of(config).values())
     new = keystore.load()
-    wrapped = [key for state in (old, new) for _, _, key in state.all_keys()]
+    wrapped = [key for state in (old, new) for _, _, key in state.keys.all("")]
     assert len(set(wrapped)) == 6
     with pytest.raises(KeyMissing):
         keystore.masters.get(old.key)
@@ -283,4 +283,6 @@ def test_processes_that_rotate_and_start_at_once_lose_nothing(keystore, sealed, 
     ]
     assert [process.wait() for process in running] == [0, 0, 0]
     assert readable(keystore, sealed)
-    assert sorted(keystore.load().keys[STORE]) == sorted([*sealed, *(f"{n}{i}" for n in "xy" for i in range(5))])
+    assert sorted(session for _, session, _ in keystore.load().keys.all("")) == sorted(
+        [*sealed, *(f"{n}{i}" for n in "xy" for i in range(5))]
+    )

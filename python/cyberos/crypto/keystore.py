@@ -68,7 +68,7 @@ class Keystore:
         """
         with self.changing() as state:
             master_key = self.master_key(state)
-            wrapped = state.keys.get(store_id, {}).get(session_id)
+            wrapped = state.keys.get(store_id, session_id)
             if wrapped is not None:
                 key = master.unwrap(master_key, wrapped, store_id, session_id, self.path)
             else:
@@ -88,7 +88,7 @@ class Keystore:
                 generation, state = state.generation, self.load()
                 if state.generation == generation:  # else it was rotated after the file was read
                     raise
-        wrapped = state.keys.get(store_id, {}).get(session_id)
+        wrapped = state.keys.get(store_id, session_id)
         if wrapped is None:
             raise _no_key(state, store_id, session_id)
         return SessionCipher(master.unwrap(master_key, wrapped, store_id, session_id, self.path), store_id, session_id)
@@ -98,7 +98,7 @@ class Keystore:
         if not self.available():
             return Erased((), None)
         with self.changing() as state:
-            if session_id in state.keys.get(store_id, {}):
+            if state.keys.get(store_id, session_id) is not None:
                 self.save(state.with_key(store_id, session_id, None))
             elif session_id not in state.erased.get(store_id, {}):
                 return Erased((), None)
@@ -106,14 +106,7 @@ class Keystore:
 
     def load(self) -> State:
         """Returns what the file holds; raises `KeyMissing` where there is none, `KeyRefused` and `CorruptKeystore`."""
-        instead = "rotate the master key afterwards: cyberos key rotate --kind master"
-        content = private.read(self.path, longest=keystore_file.LONGEST, instead=instead)
-        if content is None:
-            raise KeyMissing(
-                f"there is no key to seal sessions with: no keystore at {self.path}", key=self.path,
-                hint="make one: cyberos key init (--provider file, keyring or env)",
-            )  # fmt: skip
-        return keystore_file.parse(content, self.path)
+        return keystore_file.parse(self._content(keystore_file.LONGEST), self.path)
 
     def save(self, state: State) -> None:
         """Makes the file hold a state, durably; keep others out meanwhile. Raises `IoFailure`."""
@@ -138,7 +131,7 @@ class Keystore:
     @contextmanager
     def changing(self) -> Iterator[State]:
         """Keeps others out and gives what the file holds, after finishing a rotation that was interrupted."""
-        self.load()  # where there is none, no lock is left behind
+        self._content(0)  # where there is none, or none that is safe, no lock is left behind
         with self.locked():
             yield self.retire(self.load())
 
@@ -154,6 +147,16 @@ class Keystore:
             state = state.settled(left)
             self.save(state)
         return state
+
+    def _content(self, longest: int) -> bytes:
+        instead = "rotate the master key afterwards: cyberos key rotate --kind master"
+        content = private.read(self.path, longest=longest, instead=instead)
+        if content is None:
+            raise KeyMissing(
+                f"there is no key to seal sessions with: no keystore at {self.path}", key=self.path,
+                hint="make one: cyberos key init (--provider file, keyring or env)",
+            )  # fmt: skip
+        return content
 
 
 def _no_key(state: State, store_id: str, session_id: str) -> CyberosError:

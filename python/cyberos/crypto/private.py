@@ -30,7 +30,7 @@ def read(path: str, *, longest: int, instead: str) -> bytes | None:
                 mode = f"{stat.S_IMODE(held.st_mode):04o}"
                 hint = f"if nobody else has read it: chmod 600 {path}; else {instead}"
                 raise _unsafe(path, f"other users can open it (mode {mode})", hint)
-            return handle.read(longest)
+            return handle.read(min(held.st_size, longest))  # room for all of `longest` is not asked for
     except FileNotFoundError:
         return None
     except OSError as error:

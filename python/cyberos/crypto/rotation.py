@@ -4,10 +4,10 @@ import os
 from typing import Final, NamedTuple
 
 from cyberos import clock
-from cyberos.crypto import envelope, keystore_file, master
+from cyberos.crypto import envelope, master
 from cyberos.crypto.keys import PROVIDERS, parse
 from cyberos.crypto.keystore import Keystore
-from cyberos.crypto.keystore_file import State
+from cyberos.crypto.keystore_file import State, Wrapped
 from cyberos.errors import AlreadyExists, BadArgument, CyberosError, KeyMissing, KeyRetired
 
 _FIRST: Final = 1
@@ -59,7 +59,7 @@ def init(keystore: Keystore, provider: str) -> Status:
         keystore_id = os.urandom(4).hex()
         key = master.name(provider, keystore_id, _FIRST)
         made = keystore.masters.get(key) if provider == "env" else keystore.masters.create(key)
-        state = State(keystore_id, _FIRST, key, master.id_of(made), clock.now_ns(), {}, {}, [], [])
+        state = State(keystore_id, _FIRST, key, master.id_of(made), clock.now_ns(), Wrapped(), {}, [], [])
         try:
             keystore.save(state)
         except CyberosError:
@@ -83,7 +83,7 @@ def plan(keystore: Keystore, provider: str | None = None) -> Rotation:
     erased = sum(map(len, state.erased.values()))
     left = [state.key] if state.key == master.VARIABLE else []
     return Rotation(
-        key, "" if new is None else master.id_of(new), state.key, state.master, _sessions(state), erased, left
+        key, "" if new is None else master.id_of(new), state.key, state.master, len(state.keys), erased, left
     )
 
 
@@ -101,9 +101,7 @@ def rotate(keystore: Keystore, provider: str | None = None) -> Rotation:
         else:
             keystore.masters.delete(key)  # an interrupted rotation left it; nothing is wrapped with it
             new = keystore.masters.create(key)
-        wrapped: keystore_file.Keys = {}
-        for (store_id, session_id), session_key in opened.items():
-            wrapped.setdefault(store_id, {})[session_id] = master.wrap(new, session_key, store_id, session_id)
+        wrapped = Wrapped.of((*ids, master.wrap(new, key_of, *ids)) for ids, key_of in opened.items())
         changed = state.with_master(key, master.id_of(new), clock.now_ns(), wrapped)
         keystore.save(changed)
         settled = keystore.retire(changed)
@@ -142,12 +140,8 @@ def _unwrapped(keystore: Keystore, state: State) -> dict[tuple[str, str], bytes]
     key = keystore.master_key(state)
     return {
         (store_id, session_id): master.unwrap(key, wrapped, store_id, session_id, keystore.path)
-        for store_id, session_id, wrapped in state.all_keys()
+        for store_id, session_id, wrapped in state.keys.all(keystore.path)
     }
-
-
-def _sessions(state: State) -> int:
-    return sum(map(len, state.keys.values()))
 
 
 def _status(keystore: Keystore, state: State) -> Status:
@@ -158,5 +152,5 @@ def _status(keystore: Keystore, state: State) -> Status:
         problem = error.message
     erased = sum(map(len, state.erased.values()))
     return Status(
-        keystore.path, state.key, state.master, state.since_ns, _sessions(state), erased, state.retiring, problem
+        keystore.path, state.key, state.master, state.since_ns, len(state.keys), erased, state.retiring, problem
     )
