@@ -77,3 +77,15 @@ def test_whoever_has_the_readme_imports_reads_exports_and_proves(stranger):
     stranger.run(f"cyberos prove memories/project/README.md@{seq} --body -o readme.proof")
     proved = json.loads(stranger.run(f"cyberos verify-proof readme.proof --key {key} --json"))
     assert (proved["seq"], proved["path"]) == (seq, "memories/project/README.md")
+
+
+def test_whoever_has_the_readme_records_a_conversation_and_erases_it(stranger):
+    stranger.run("cyberos init")
+    said = {command: stranger.run(command) for command in commands("cyberos session start")}
+    assert "during session review-7 turn 0" in said["cyberos history memories/facts/approvals.md"]
+    assert "Ask for two approvals." in said["cyberos session read --id review-7"]
+    assert "memories/facts/approvals.md" in said["cyberos session show --id review-7 --writes"]
+    assert "1 memory brought back" in said["cyberos revert --session review-7"]
+    assert "memories" not in stranger.run("cyberos list")
+    assert "1 turn" in said["cyberos session purge --id review-7 --yes"]
+    assert stranger.run("cyberos doctor").endswith("nothing is wrong\n")
