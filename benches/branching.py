@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from cyberos.errors import BlocksBusy
 _CLIENTS = (1, 4, 8, 32)
 _BLOCKS = 10_000
 _PER_SESSION = 200
+_TURNS = 4
 _TOKEN = "a token"
 ME = Caller("bench", _TOKEN)
 
@@ -46,11 +47,7 @@ def cases(work: Path, longest: int, span: float) -> Iterator[Case]:
                 yield from _load(f"{name}, one project", url, ["one"] * clients, span)
             for clients in _CLIENTS[1:]:
                 yield from _load(f"{name}, many projects", url, [f"p{each}" for each in range(clients)], span)
-        locked, retried = (_measured(loads["postgres"], ["one"] * 8, span, each) for each in ("lock", "serializable"))
-        ratio = _rate(locked, span) / _rate(retried, span)
-        yield single("8 clients, one project: lock : SERIALIZABLE, rate", 8, "x", ratio, ">= 1.4 x", ratio >= 1.4)
-        ratio = _p99(locked) / _p99(retried)
-        yield single("8 clients, one project: lock : SERIALIZABLE, p99", 8, "x", ratio, "<= 0.2 x", ratio <= 0.2)
+        yield from _against_serializable(loads["postgres"], span)
         yield from _lengths(work, longest)
 
 
@@ -125,6 +122,24 @@ def _measured(url: str, projects: list[str], span: float, how: str) -> list[floa
     return [each for client in clients for each in json.loads(client.communicate()[0])]
 
 
+def _against_serializable(url: str, span: float) -> Iterator[Case]:
+    """The lock beside SERIALIZABLE, taking turns: what else the machine does meets both alike."""
+    taken: dict[str, list[float]] = {"lock": [], "serializable": []}
+    for _ in range(_TURNS):
+        for how, so_far in taken.items():
+            so_far.extend(_measured(url, ["one"] * 8, span / 2, how))
+    locked, retried = taken.values()
+    for how, found in taken.items():
+        yield Case(
+            f"8 clients, one project, {how}", 8, "ms", Stats.of(found), measured=f"p99 {_p99(found) * 1e3:.1f} ms"
+        )
+        yield single(f"8 clients, one project, {how}", 8, "requests/s", _rate(found, span * _TURNS / 2))
+    ratio = len(locked) / len(retried)
+    yield single("8 clients, one project: lock : SERIALIZABLE, rate", 8, "x", ratio, ">= 1.4 x", ratio >= 1.4)
+    ratio = _p99(locked) / _p99(retried)
+    yield single("8 clients, one project: lock : SERIALIZABLE, p99", 8, "x", ratio, "<= 0.2 x", ratio <= 0.2)
+
+
 def _rate(taken: list[float], span: float) -> float:
     return len(taken) / span
 
@@ -154,12 +169,29 @@ def _lengths(work: Path, longest: int) -> Iterator[Case]:
     to, project_id = homes[longest]
     told = calls(lambda: bootstrap.for_project(to, ME, project_id), 50)
     yield Case("bootstrap", longest, "ms", told, "<= 10 ms", "median", told.median <= 0.010)
-    block = bootstrap.for_project(to, ME, project_id, budget=100).history[0].block_id
-    yield Case(
-        "a block, and whether it is canonical", longest, "ms", calls(lambda: views.block(to, ME, project_id, block), 50)
-    )
+    yield from _canonical(homes)
     for to, _ in homes.values():
         to.database.close()
+
+
+def _canonical(homes: dict[int, tuple[Engine, str]]) -> Iterator[Case]:
+    """Whether a block is canonical, asked of the oldest and of the newest one, on projects of different lengths."""
+    asked: dict[tuple[int, str], Callable[[], object]] = {}
+    for blocks, (to, project_id) in homes.items():
+        first = views.session(to, ME, project_id, Target(native_ref="fill:0"))[1][1].block_id
+        last = bootstrap.for_project(to, ME, project_id, budget=100).history[-1].block_id
+        for age, block in (("oldest", first), ("newest", last)):
+            asked[blocks, age] = lambda to=to, project=project_id, block=block: views.block(to, ME, project, block)
+    taken: dict[tuple[int, str], list[float]] = {each: [] for each in asked}
+    for _ in range(200):
+        for each, ask in asked.items():
+            taken[each].append(seconds(ask))
+    found = {each: Stats.of(values) for each, values in taken.items()}
+    fastest = min(each.median for each in found.values())
+    for (blocks, age), stats in found.items():
+        ratio = stats.median / fastest
+        name = f"whether a block is canonical, {age} of {blocks:,}"
+        yield Case(name, blocks, "ms", stats, "<= 1.3 x", f"{ratio:.2f} x", ratio <= 1.3)
 
 
 def _serializable(to: Engine) -> Engine:

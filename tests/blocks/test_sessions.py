@@ -2,7 +2,7 @@
 
 import pytest
 
-from cyberos.blocks import lifecycle, states
+from cyberos.blocks import lifecycle, states, views
 from cyberos.blocks.access import Caller
 from cyberos.blocks.engine import DAY_NS
 from cyberos.blocks.facts import Fact
@@ -37,6 +37,29 @@ def test_s1_2_a_quiet_session_is_shown_as_dormant_and_stays_open(home, time):
     assert home.resume(session).was == states.DORMANT
     time.pass_(WEEK)
     assert home.end(session).epoch == 1
+
+
+def test_s1_2_lists_of_one_state_are_not_cut_short_by_the_other(home, time):
+    """A limit counts what is asked for: however many sessions of the other kind are newer."""
+    for number in range(3):
+        home.start(f"x:{number}")
+    time.pass_(DAY_NS / 1e9)  # not more than the threshold: still open
+    home.resume("x:1")
+    time.pass_(1)
+    for number in range(3):
+        home.start(f"y:{number}")
+
+    def listed(status, limit):
+        found = views.sessions(home.engine, home.caller, home.project_id, status=status, limit=limit)
+        assert {each.status for each in found} <= {status}
+        return [each.native_ref for each in found]
+
+    assert listed("dormant", 2) == ["x:2", "x:0"]
+    assert listed("dormant", 1) == ["x:2"]
+    assert sorted(listed("open", 9)) == ["x:1", "y:0", "y:1", "y:2"]
+    assert listed("ended", 9) == []
+    home.end("x:0")
+    assert (listed("ended", 9), listed("dormant", 9)) == (["x:0"], ["x:2"])
 
 
 def test_s1_3_another_start_ends_nobodys_session(home, time):

@@ -88,7 +88,10 @@ _SESSION: Final = """
     WHERE s.project_id=? AND s.principal_id=? """
 _BY_ID: Final = _SESSION + "AND s.session_id=?"
 _BY_REF: Final = _SESSION + "AND s.native_ref=? ORDER BY s.generation DESC LIMIT 1"
-_BY_STATUS: Final = _SESSION + "AND s.status=? AND s.started_ns<? ORDER BY s.started_ns DESC, s.session_id DESC LIMIT ?"
+_BY_STATUS: Final = (
+    _SESSION + "AND s.status=? AND s.last_activity_ns BETWEEN ? AND ? AND s.started_ns<?"
+    " ORDER BY s.started_ns DESC, s.session_id DESC LIMIT ?"
+)
 _ANY: Final = _SESSION + "AND s.started_ns<? ORDER BY s.started_ns DESC, s.session_id DESC LIMIT ?"
 
 
@@ -111,11 +114,13 @@ def select_session(project_id: str, principal_id: str, target: Target) -> Statem
     return _BY_REF, (project_id, principal_id, target.native_ref)
 
 
-def select_sessions(project_id: str, principal_id: str, status: str | None, before_ns: int, limit: int) -> Statement:
-    """Returns the statement that reads the sessions that started last."""
+def select_sessions(
+    project_id: str, principal_id: str, status: str | None, active: tuple[int, int], before_ns: int, limit: int
+) -> Statement:
+    """Returns the statement that reads the sessions that started last; `active` bounds a status's last activity."""
     if status is None:
         return _ANY, (project_id, principal_id, before_ns, limit)
-    return _BY_STATUS, (project_id, principal_id, status, before_ns, limit)
+    return _BY_STATUS, (project_id, principal_id, status, *active, before_ns, limit)
 
 
 def session_of(row: Row) -> Session:

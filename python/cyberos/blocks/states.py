@@ -48,6 +48,9 @@ TERMINAL: Final[dict[str, type[SessionOver]]] = {
     ABANDONED: SessionAbandoned,
     RECONCILED: SessionReconciled,
 }
+# The least and the greatest time that a database keeps.
+_BEGINNING: Final = -(2**63)
+_END: Final = 2**63 - 1
 # What a new session of the same native reference may follow.
 _NEXT: Final = {(each.before, each.command): each.after for each in SESSION}
 
@@ -73,3 +76,11 @@ def over(status: str, session_id: str, native_ref: str, epoch: int | None) -> Se
 def shown(status: str, last_activity_ns: int, now_ns: int, dormant_after_ns: int) -> str:
     """Returns the state as it is shown: an open session that was quiet for more than `dormant_after_ns` is dormant."""
     return DORMANT if status == OPEN and now_ns - last_activity_ns > dormant_after_ns else status
+
+
+def stored(status: str | None, now_ns: int, dormant_after_ns: int) -> tuple[str | None, tuple[int, int]]:
+    """Returns the state that is stored of one that is shown, and the bounds of such a session's last activity."""
+    quiet = now_ns - dormant_after_ns
+    if status == DORMANT:
+        return OPEN, (_BEGINNING, quiet - 1)
+    return status, (quiet if status == OPEN else _BEGINNING, _END)

@@ -147,11 +147,11 @@ def sessions(
     engine: Engine, caller: Caller, project_id: str, *, status: str | None = None, limit: int = 100
 ) -> list[SessionView]:
     """Returns the sessions that started last, newest first; `status` may be `dormant`, too."""
-    stored = states.OPEN if status == states.DORMANT else status
+    now_ns = clock.now_ns()
+    stored, active = states.stored(status, now_ns, engine.rules.dormant_after_ns)
     with looking(engine, caller) as (transaction, principal_id):
-        sql, values = records.select_sessions(project_id, principal_id, stored, _END_OF_TIME, limit)
-        found = [_session(engine, records.session_of(row)) for row in transaction.all(sql, *values)]
-    return [view for view in found if status is None or view.status == status]
+        sql, values = records.select_sessions(project_id, principal_id, stored, active, _END_OF_TIME, limit)
+        return [_session(engine, records.session_of(row), now_ns) for row in transaction.all(sql, *values)]
 
 
 def session(engine: Engine, caller: Caller, project_id: str, target: Target) -> tuple[SessionView, list[BlockView]]:
@@ -159,7 +159,7 @@ def session(engine: Engine, caller: Caller, project_id: str, target: Target) -> 
     with looking(engine, caller) as (transaction, principal_id):
         found = session_row(transaction, project_id, principal_id, target)
         rows = transaction.all(_OF_SESSION, project_id, principal_id, found.session_id)
-        return _session(engine, found), [_block(transaction, project_id, row) for row in rows]
+        return _session(engine, found, clock.now_ns()), [_block(transaction, project_id, row) for row in rows]
 
 
 def session_row(transaction: Transaction, project_id: str, principal_id: str, target: Target) -> Session:
@@ -196,8 +196,8 @@ def receipts(engine: Engine, caller: Caller, project_id: str, target: Target) ->
         return [_receipt(transaction, project_id, row) for row in rows]
 
 
-def _session(engine: Engine, found: Session) -> SessionView:
-    status = states.shown(found.status, found.last_activity_ns, clock.now_ns(), engine.rules.dormant_after_ns)
+def _session(engine: Engine, found: Session, now_ns: int) -> SessionView:
+    status = states.shown(found.status, found.last_activity_ns, now_ns, engine.rules.dormant_after_ns)
     return SessionView(
         found.session_id, found.native_ref, status, found.generation, found.successor_of, found.transcript_id,
         found.origin, found.actor, found.base_epoch, found.integrated_epoch, found.content_blocks,
