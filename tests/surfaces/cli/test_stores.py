@@ -52,7 +52,7 @@ OTHERS = [
     ["move", X, "memories/y.md"],
     ["delete", X],
     ["restore", f"{X}@1"],
-    ["revert", "--session", "s-1", "--yes"],
+    ["revert", "--session", "s-1"],
     ["import", "dir", str(Path(__file__).parent)],
     ["export", "out-of-a-test.zip"],
     ["serve", "--port", "0"],
