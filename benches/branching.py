@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from measure import Stats, calls, seconds
@@ -90,21 +90,31 @@ def live(to: Engine, project_id: str, ref: str) -> Iterator[float]:
     yield seconds(lambda: lifecycle.end(to, ME, project_id, target, key=ref))
 
 
+class Load(NamedTuple):
+    """What each request of a load took, and how many were answered before its time was over."""
+
+    taken: list[float]
+    answered: int
+
+    def cases(self, name: str, clients: int, span: float) -> Iterator[Case]:
+        """Yields how long a request takes, and how many there are in a second."""
+        stats = Stats.of(self.taken)
+        yield Case(f"{name}: a request", clients, "ms", stats, measured=f"p99 {self.p99 * 1e3:.1f} ms")
+        yield single(name, clients, "requests/s", self.answered / span)
+
+    @property
+    def p99(self) -> float:
+        """What 99 of 100 requests do not exceed, those included that were under way when the time was over."""
+        return sorted(self.taken)[-1 - len(self.taken) // 100]
+
+
 def _load(name: str, url: str, projects: list[str], span: float) -> Iterator[Case]:
-    taken = _measured(url, projects, span, "lock")
-    clients = len(projects)
-    yield Case(
-        f"{name}, {clients} clients: a request",
-        clients,
-        "ms",
-        Stats.of(taken),
-        measured=f"p99 {_p99(taken) * 1e3:.1f} ms",
-    )
-    yield single(f"{name}, {clients} clients", clients, "requests/s", _rate(taken, span))
+    load = _measured(url, projects, span, "lock")
+    yield from load.cases(f"{name}, {len(projects)} clients", len(projects), span)
 
 
-def _measured(url: str, projects: list[str], span: float, how: str) -> list[float]:
-    """Returns what each request of a load took: one client for each name, on the project of that name."""
+def _measured(url: str, projects: list[str], span: float, how: str) -> Load:
+    """Returns what becomes of one client for each name, on the project of that name."""
     to = engine_at(url)
     for name in projects:
         enrolment.enrol(to, ME, "bench", name)
@@ -119,33 +129,24 @@ def _measured(url: str, projects: list[str], span: float, how: str) -> list[floa
     for client in clients:
         client.stdin.write(b"go\n")
         client.stdin.flush()
-    return [each for client in clients for each in json.loads(client.communicate()[0])]
+    found = [json.loads(client.communicate()[0]) for client in clients]
+    return Load([each for taken, _ in found for each in taken], sum(answered for _, answered in found))
 
 
 def _against_serializable(url: str, span: float) -> Iterator[Case]:
     """The lock beside SERIALIZABLE, taking turns: what else the machine does meets both alike."""
-    taken: dict[str, list[float]] = {"lock": [], "serializable": []}
+    loads = {"lock": Load([], 0), "serializable": Load([], 0)}
     for _ in range(_TURNS):
-        for how, so_far in taken.items():
-            so_far.extend(_measured(url, ["one"] * 8, span / 2, how))
-    locked, retried = taken.values()
-    for how, found in taken.items():
-        yield Case(
-            f"8 clients, one project, {how}", 8, "ms", Stats.of(found), measured=f"p99 {_p99(found) * 1e3:.1f} ms"
-        )
-        yield single(f"8 clients, one project, {how}", 8, "requests/s", _rate(found, span * _TURNS / 2))
-    ratio = len(locked) / len(retried)
+        for how, before in loads.items():
+            more = _measured(url, ["one"] * 8, span / 2, how)
+            loads[how] = Load(before.taken + more.taken, before.answered + more.answered)
+    for how, load in loads.items():
+        yield from load.cases(f"8 clients, one project, {how}", 8, span / 2 * _TURNS)
+    locked, retried = loads.values()
+    ratio = locked.answered / retried.answered
     yield single("8 clients, one project: lock : SERIALIZABLE, rate", 8, "x", ratio, ">= 1.4 x", ratio >= 1.4)
-    ratio = _p99(locked) / _p99(retried)
+    ratio = locked.p99 / retried.p99
     yield single("8 clients, one project: lock : SERIALIZABLE, p99", 8, "x", ratio, "<= 0.2 x", ratio <= 0.2)
-
-
-def _rate(taken: list[float], span: float) -> float:
-    return len(taken) / span
-
-
-def _p99(taken: list[float]) -> float:
-    return sorted(taken)[-1 - len(taken) // 100]
 
 
 def _lengths(work: Path, longest: int) -> Iterator[Case]:
@@ -216,14 +217,16 @@ def _client() -> None:
     taken: list[float] = []
     print("ready", flush=True)
     sys.stdin.readline()
-    end, number = time.time() + float(span), 0
+    end, number, answered = time.time() + float(span), 0, 0
     while time.time() < end:
         number += 1
-        taken += _again_until_done(to, project_id, f"{ref}:{number}")
-    print(json.dumps(taken))
+        for took in _again_until_done(to, project_id, f"{ref}:{number}"):
+            taken.append(took)
+            answered += time.time() < end
+    print(json.dumps([taken, answered]))
 
 
-def _again_until_done(to: Engine, project_id: str, ref: str) -> list[float]:
+def _again_until_done(to: Engine, project_id: str, ref: str) -> Iterator[float]:
     """Lives a session; a request that loses is repeated, and its time goes on."""
     target = Target(native_ref=ref)
     requests = [
@@ -232,7 +235,6 @@ def _again_until_done(to: Engine, project_id: str, ref: str) -> list[float]:
         lambda: lifecycle.append(to, ME, project_id, target, [Fact(f"{ref} two")], key=f"{ref}two"),
         lambda: lifecycle.end(to, ME, project_id, target, key=ref),
     ]
-    taken = []
     for request in requests:
         start = time.perf_counter()
         while True:
@@ -241,8 +243,7 @@ def _again_until_done(to: Engine, project_id: str, ref: str) -> list[float]:
                 break
             except (psycopg.errors.SerializationFailure, BlocksBusy):  # a deadlock is told as busy
                 continue
-        taken.append(time.perf_counter() - start)
-    return taken
+        yield time.perf_counter() - start
 
 
 if __name__ == "__main__":
