@@ -6,6 +6,7 @@ import pytest
 
 from cyberos.blocks import administration, lifecycle
 from cyberos.blocks.access import Caller
+from cyberos.blocks.connector.postgres import PostgresTransaction
 from cyberos.blocks.facts import Fact
 from cyberos.blocks.records import Target
 from tests.blocks.home import outcome
@@ -256,6 +257,24 @@ def test_projects_do_not_wait_for_each_other_on_a_server(home, kind, new_home):
     assert other.start("x:1").created
     stop.go()
     assert first.result.created
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_a_project_is_locked_for_two_trips(home, monkeypatch):
+    """One before it to look up who asks; one locks and looks, and one writes and commits."""
+    session = home.start("x:1")
+    trips = []
+    real = PostgresTransaction.batch
+
+    def counted(self, sent):
+        trips.append([sql for sql, _ in sent])
+        return real(self, sent)
+
+    monkeypatch.setattr(PostgresTransaction, "batch", counted)
+    assert home.append(session, "a", "b", "c", key="k").blocks
+    assert len(trips) == 3
+    assert "FOR NO KEY UPDATE" in trips[1][0]
+    assert trips[2][-1] == "COMMIT"
 
 
 def test_many_at_once_leave_no_hole(home):

@@ -127,7 +127,7 @@ def change(engine: Engine, caller: Caller, request: Request, make: Callable[...,
             statements += _kept(engine.rules, request, principal_id, digest, result, now_ns)
         engine.hook("writing")
         if statements:
-            transaction.batch(statements)
+            transaction.last(statements)
         engine.hook("precommit")
     engine.hook("committed")
     return result

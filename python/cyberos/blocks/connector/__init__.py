@@ -32,6 +32,9 @@ class Transaction(Protocol):
     def batch(self, statements: Sequence[Statement]) -> list[list[Row]]:
         """Carries out several statements, each of which sees what is there when it begins; returns the rows of each."""
 
+    def last(self, statements: Sequence[Statement]) -> None:
+        """Gives the last statements of the transaction, whose rows nobody needs: they may wait for its end."""
+
     def script(self, text: str) -> None:
         """Carries out a text of several statements."""
 

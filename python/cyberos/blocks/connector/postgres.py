@@ -124,6 +124,7 @@ class PostgresTransaction:
         self.connection: Final = connection
         self._name, self._begin = name, begin
         self._begun = False
+        self._last: list[Statement] = []
         # Whether a statement was refused, or got no answer.
         self.failed = False
 
@@ -148,6 +149,10 @@ class PostgresTransaction:
                 found = [self.connection.execute(_translated(sql), values) for sql, values in [*first, *statements]]
                 pipeline.sync()
                 return [cursor.fetchall() if cursor.description else [] for cursor in found[len(first) :]]
+
+    def last(self, statements: Sequence[Statement]) -> None:
+        """Keeps the statements until they are sent together with the COMMIT: a project is locked for one trip less."""
+        self._last = list(statements)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -179,12 +184,15 @@ class PostgresTransaction:
         self.one("SELECT pg_advisory_xact_lock(?)", _GATE)
 
     def finish(self) -> None:
-        """Commits."""
+        """Commits. Behind a statement that is refused, the server carries out nothing of what came with it."""
         if not self._begun:
             return
         try:
-            with _told(self._name):
-                self.connection.execute("COMMIT")
+            with self._watched():
+                if self._last:
+                    self.batch([*self._last, ("COMMIT", ())])
+                else:
+                    self.connection.execute("COMMIT")
         except BlocksUnreachable as error:
             if self._begin != _WRITE:
                 raise

@@ -184,6 +184,10 @@ class SqliteTransaction:
         with _told(self._name):
             return [list(self.connection.execute(sql, values)) for sql, values in statements]
 
+    def last(self, statements: Sequence[Statement]) -> None:
+        """Carries the statements out."""
+        self.batch(statements)
+
     def script(self, text: str) -> None:
         """Carries out a text of several statements."""
         with _told(self._name):
