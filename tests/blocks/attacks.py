@@ -98,6 +98,10 @@ SQLITE = {
         tip_seq, content_blocks, content_tokens, actor, started_ns, last_activity_ns, NULL, NULL, NULL, NULL, NULL
         FROM session WHERE session_id='{ended}'""",
     "update or replace": "UPDATE OR REPLACE block SET actor='y' WHERE block_id='{note}'",
+    "update or ignore": "UPDATE OR IGNORE block SET actor='y' WHERE block_id='{note}'",
+    "insert or else update": """INSERT INTO block SELECT * FROM block WHERE block_id='{note}'
+        ON CONFLICT(project_id, block_id) DO UPDATE SET actor='y'""",
+    "update from a join": "UPDATE block SET actor=p.name FROM project p WHERE p.project_id=block.project_id",
 }
 POSTGRES = {
     "insert or else update": """INSERT INTO block SELECT * FROM block WHERE block_id='{note}'
@@ -106,6 +110,9 @@ POSTGRES = {
         WHEN MATCHED THEN UPDATE SET actor='y'""",
     "truncate with all that refers to it": "TRUNCATE block CASCADE",
     "truncate the log": "TRUNCATE integration_log CASCADE",
+    "truncate everything": "TRUNCATE project, session, block, integration_log RESTART IDENTITY CASCADE",
+    "update from a join": "UPDATE block SET actor=p.name FROM project p WHERE p.project_id=block.project_id",
+    "delete in a query": "WITH gone AS (DELETE FROM block RETURNING *) SELECT count(*) FROM gone",
 }
 NEVER_CHANGED = [
     *("block", "block_body", "block_parent", "integration_log", "conflict", "conflict_side", "resolution", "receipt"),

@@ -1,5 +1,6 @@
 """What `blocks check` and the doctor notice: a database that was put back or rewritten, and whatever else is broken."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from cyberos.errors import IntegrationStateInvalid
 from cyberos.operations import doctor
 from cyberos.operations.blocks import checking, sessions
 from cyberos.operations.blocks.place import Place
+from tests.blocks.racing import Act
 
 
 @pytest.fixture
@@ -84,6 +86,25 @@ def test_what_a_crash_kept_from_being_told_is_told_by_the_next(anchored, monkeyp
     assert anchor.catch_up(home.engine, home.caller, home.store, home.project_id).rows > 0
     rows = [row["payload"]["event"] for row in AuditChainReader(home.store).iter_rows()]
     assert rows == list(range(1, len(rows) + 1))
+    assert ids(home) == []
+
+
+def test_many_that_catch_up_at_once_tell_everything_once(anchored):
+    """Each change tells the chain what it finds untold; whoever comes second finds it told."""
+    home = anchored
+    before = AuditChainReader(home.store).last_seq()
+    grow(home, "second", tell=False)
+    ready = threading.Barrier(4)
+
+    def catch_up():
+        ready.wait(20)
+        return anchor.catch_up(home.engine, home.caller, home.store, home.project_id)
+
+    found = [act.result for act in [Act(catch_up) for _ in range(4)]]
+    (events,) = {each.event for each in found}
+    told = [row["payload"]["event"] for row in AuditChainReader(home.store).iter_rows()]
+    assert told == list(range(1, events + 1))
+    assert sum(each.rows for each in found) == events - before
     assert ids(home) == []
 
 

@@ -140,15 +140,14 @@ def test_a_server_that_crashes_under_load(home, request):
 
 
 class Proxy:
-    """Stands between a client and the server, and can cut the line when the client's COMMIT has been passed on."""
+    """Stands between a client and the server, and cuts the line at the client's COMMIT: behind it, or before it."""
 
-    def __init__(self, path):
-        self.folder = path
+    def __init__(self, *, passes):
         self.cut = threading.Event()
-        self.passed = 0
+        self.cuts = 0
+        self._passes = passes
         self._server = socket.socket(socket.AF_UNIX)
         self._real = ""
-        self._threads = []
 
     def start(self, real, folder):
         self._real = real
@@ -171,10 +170,12 @@ class Proxy:
     def _pump(self, one, two, back):
         try:
             while data := one.recv(65536):
-                if back and self.passed:
+                if back and self.cuts:
                     break  # the server has answered the COMMIT, and the client will not hear of it
                 if not back and self.cut.is_set() and b"COMMIT" in data:
-                    self.passed += 1
+                    self.cuts += 1
+                    if not self._passes:
+                        break
                 two.sendall(data)
         except OSError:
             pass
@@ -189,21 +190,30 @@ class Proxy:
 
 
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)
-def test_a_connection_that_is_lost_behind_the_commit(home, request, tmp_path):
+@pytest.mark.parametrize("passes", [True, False], ids=["behind it", "before it"])
+@pytest.mark.parametrize("act", ["append", "end", "abandon", "start"])
+def test_a_connection_that_is_lost_at_the_commit(home, request, tmp_path, act, passes):
+    """Nobody can know whether it was carried out; repeated with its key, it is there once."""
     server = request.getfixturevalue("postgres")
     folder = tmp_path / "p"
     folder.mkdir()
-    proxy = Proxy(folder)
+    proxy = Proxy(passes=passes)
     proxy.start(f"{server.data}/.s.PGSQL.5432", folder)
     url = home.url.replace("postgres@", "app@").replace(str(server.data), str(folder))
     database = connector.connect(url)
     engine = home.engine._replace(database=database)
     session = home.append("x:1", "a")
+    arguments = {"append": [session, "b"], "start": ["x:2"]}.get(act, [session])
+    before = home.snapshot()
     engine = engine._replace(hook=lambda name: proxy.cut.set() if name == "precommit" else None)
-    assert outcome(lambda: home.end(session, key="k", engine=engine)) == "outcome_unknown"
-    assert proxy.passed == 1
-    again = home.end(session, key="k")
-    assert (again.replayed, again.epoch) == (True, 1)
+    assert outcome(lambda: getattr(home, act)(*arguments, key="k", engine=engine)) == "outcome_unknown"
+    assert proxy.cuts == 1
+    assert (home.snapshot() == before) != passes
+    again = getattr(home, act)(*arguments, key="k")
+    assert again.replayed == passes
+    after = home.snapshot()
+    assert getattr(home, act)(*arguments, key="k") == again._replace(replayed=True)
+    assert home.snapshot() == after
     database.close()
     proxy.close()
 

@@ -135,6 +135,11 @@ def test_the_role_of_the_program_may_only_add_and_move_on(grown):
         "INSERT INTO principal(principal_id, display, created_ns) VALUES('x', 'x', 1)",
         "UPDATE credential SET revoked_ns=NULL",
         "SET session_replication_role=replica",
+        "SET ROLE postgres",
+        "SET SESSION AUTHORIZATION postgres",
+        "CREATE OR REPLACE FUNCTION cyberos_blocks.mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        "CREATE TRIGGER mine BEFORE INSERT ON block EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+        "ALTER SCHEMA cyberos_blocks RENAME TO other",
         "CREATE TABLE cyberos_blocks.mine(x int)",
     ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
