@@ -126,7 +126,8 @@ pub mod tip {
     const CHAIN: usize = OFFSET + 8;
     const VIEW_SEQ: usize = CHAIN + 32;
     const BOOT: usize = VIEW_SEQ + 8;
-    const USED: usize = BOOT + 8;
+    const BODIES: usize = BOOT + 8;
+    const USED: usize = BODIES + 8;
     const CRC: usize = SLOT - 4;
 
     /// What is acknowledged: everything up to and including row `seq`.
@@ -146,6 +147,9 @@ pub mod tip {
         pub view_seq: u64,
         /// Tells one run of the operating system from another (see [`crate::medium::Medium::boot`]); 0 where unknown.
         pub boot: u64,
+        /// Number of the last body in the packs that a row was written for, or that is known not to bring back what was purged;
+        /// 0 where unknown.
+        pub bodies: u64,
     }
 
     impl Tip {
@@ -165,6 +169,7 @@ pub mod tip {
             put(CHAIN, &self.chain.0);
             put(VIEW_SEQ, &self.view_seq.to_be_bytes());
             put(BOOT, &self.boot.to_be_bytes());
+            put(BODIES, &self.bodies.to_be_bytes());
             let crc = crc32c::crc32c(slot.split_at(CRC).0);
             if let Some(place) = slot.get_mut(CRC..) {
                 place.copy_from_slice(&crc.to_be_bytes());
@@ -188,6 +193,7 @@ pub mod tip {
                 chain: Digest(slot.get(CHAIN..CHAIN + 32)?.try_into().ok()?),
                 view_seq: be64(slot, VIEW_SEQ)?,
                 boot: be64(slot, BOOT)?,
+                bodies: be64(slot, BODIES)?,
             };
             // Counting on from these never overflows.
             (tip.seq < frame::MAX_SEQ && tip.generation < u64::MAX).then_some(tip)

@@ -112,7 +112,8 @@ fn the_offsets_of_a_frame_are_those_of_the_code() {
 
 #[test]
 fn the_offsets_of_the_tip_are_those_of_the_code() {
-    let tip = tip::Tip { generation: 1, seq: 2, segment: 3, offset: 4, chain: Digest([5; 32]), view_seq: 6, boot: 7 };
+    let chain = Digest([5; 32]);
+    let tip = tip::Tip { generation: 1, seq: 2, segment: 3, offset: 4, chain, view_seq: 6, boot: 7, bodies: 8 };
     let slot = tip.encode();
     let magic = u64::from_be_bytes(*tip::MAGIC);
     let crc = u64::from(crc32c::crc32c(&slot[..508]));
@@ -124,6 +125,7 @@ fn the_offsets_of_the_tip_are_those_of_the_code() {
         ("offset", 4),
         ("view_seq", 6),
         ("boot", 7),
+        ("bodies", 8),
         ("crc", crc),
     ];
     assert_eq!(numbers("## Tip", &slot), expected);

@@ -34,7 +34,8 @@ pub fn rebuild_tip(medium: &SharedMedium, audit_dir: &Path) -> Result<u64> {
     let End { place, offset, seq } = rolled.end;
     make_durable(&log, start, rolled.end, false)?;
     let segment = log.segments().get(place).map_or(seq + 1, |segment| segment.first_seq);
-    let tip = Tip { generation: 0, seq, segment, offset, chain: rolled.chain, view_seq: 0, boot: medium.boot() };
+    let (chain, boot) = (rolled.chain, medium.boot());
+    let tip = Tip { generation: 0, seq, segment, offset, chain, view_seq: 0, boot, bodies: 0 };
     TipFile::create(medium.as_ref(), audit_dir, tip)?;
     Ok(seq)
 }

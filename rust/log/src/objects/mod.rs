@@ -12,6 +12,7 @@ mod packs;
 mod purge;
 mod reader;
 mod recover;
+mod returned;
 mod scan;
 mod tail;
 #[cfg(test)]

@@ -117,11 +117,14 @@ impl Core {
     fn commit(&mut self) -> Result<()> {
         self.bodies.flush()?;
         let Self { log, peaks, .. } = self;
-        log.commit(&mut |frame: &Frame<'_>| {
+        let accounted_for = log.bodies();
+        log.set_bodies(self.bodies.last());
+        let committed = log.commit(&mut |frame: &Frame<'_>| {
             if let Some(peaks) = peaks.as_mut() {
                 peaks.push(leaf(frame.payload));
             }
-        })
+        });
+        committed.inspect_err(|_| log.set_bodies(accounted_for))
     }
 
     /// Takes in what other processes wrote since.
@@ -139,7 +142,8 @@ impl Core {
             view.doubtful = true;
             Ok(())
         })?;
-        self.bodies.refresh()
+        self.bodies.refresh()?;
+        self.erase_returned()
     }
 
     /// Everything after the acknowledgement. What fails is done by a later writer.
@@ -226,7 +230,7 @@ impl Core {
         if self.log.view_seq() < last {
             self.roll_forward()?;
         }
-        Ok(())
+        self.erase_returned()
     }
 
     /// Leaves the store so that the next process finds little to do.

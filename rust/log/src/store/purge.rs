@@ -26,9 +26,7 @@ impl Core {
             if step.touch == Touch::Annotation {
                 return Ok(Next::ContentOnly);
             }
-            let extra = Value::parse(step.row.extra()).ok();
-            let mode = extra.as_ref().and_then(|extra| extra.get("mode")?.as_str());
-            purged = step.touch == Touch::Delete && mode == Some("purge");
+            purged = step.touch == Touch::Delete && is_purge(&step.row);
             Ok(Next::Stop)
         })?;
         if !purged {
@@ -50,6 +48,62 @@ impl Core {
     pub(super) fn purge_again(&mut self, path: &str, seq: u64, rewritten: &BTreeMap<Digest, u64>) -> Result<()> {
         let mut bodies = self.chain.lineage(path, seq + 1)?;
         bodies.retain(|sha| rewritten.get(sha).is_none_or(|&last| last < seq));
+        self.purge_unless_held(bodies)
+    }
+
+    /// Erases again what purges erased and a write brought back whose rows never came: it was killed or failed between its
+    /// bodies and them. Nothing but a look at two numbers where every body is accounted for; else it may read the whole log.
+    pub(super) fn erase_returned(&mut self) -> Result<()> {
+        let last = self.bodies.last();
+        if self.log.bodies() >= last {
+            return Ok(());
+        }
+        let returned = self.bodies.returned_since(self.log.bodies())?;
+        if !returned.is_empty() {
+            let bodies = self.purged_for_good(returned)?;
+            self.purge_unless_held(bodies)?;
+        }
+        self.log.set_bodies(last);
+        Ok(())
+    }
+
+    /// Those of `bodies` that no row has written since a purge that covers them.
+    fn purged_for_good(&mut self, mut bodies: BTreeSet<Digest>) -> Result<Vec<Digest>> {
+        self.chain.refresh()?;
+        let mut written: BTreeMap<Digest, u64> = BTreeMap::new();
+        let mut purges: Vec<(String, u64)> = Vec::new();
+        let log = self.chain.log();
+        log.scan(log.start(), |event| {
+            let Event::Frame(_, frame) = event else { return Ok(ControlFlow::Continue(())) };
+            let Ok(row) = Row::parse(frame.payload) else { return Ok(ControlFlow::Continue(())) };
+            for (path, touch) in row.touches() {
+                match touch {
+                    Touch::Write => {
+                        let body = Digest::from_hex(row.content_sha256().as_bytes());
+                        let body = body.filter(|sha| bodies.contains(sha));
+                        written.extend(body.map(|sha| (sha, frame.header.seq)));
+                    }
+                    Touch::Delete if is_purge(&row) => purges.push((path.into_owned(), frame.header.seq)),
+                    _ => {}
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let mut gone = Vec::new();
+        for (path, seq) in purges.iter().rev() {
+            if bodies.iter().all(|sha| written.get(sha).is_some_and(|last| last > seq)) {
+                break;
+            }
+            for sha in self.chain.lineage(path, seq + 1)? {
+                if written.get(&sha).is_none_or(|last| last < seq) && bodies.remove(&sha) {
+                    gone.push(sha);
+                }
+            }
+        }
+        Ok(gone)
+    }
+
+    fn purge_unless_held(&mut self, mut bodies: Vec<Digest>) -> Result<()> {
         bodies.sort_unstable();
         bodies.dedup();
         // Where the purge was finished nothing is stored any more, and nobody needs to be asked.
@@ -98,4 +152,9 @@ impl Core {
         had.retain(|_, bodies| !bodies.is_empty());
         Ok(had)
     }
+}
+
+/// Whether a row that deletes does so for good.
+fn is_purge(row: &Row<'_>) -> bool {
+    Value::parse(row.extra()).is_ok_and(|extra| extra.get("mode").and_then(Value::as_str) == Some("purge"))
 }

@@ -7,5 +7,6 @@ mod faults;
 mod memories;
 mod purges;
 mod refused;
+mod returned;
 mod stores;
 mod working_files;

@@ -164,6 +164,7 @@ impl Plan {
             chain: Digest::from_hex(value.get("chain")?.as_str()?.as_bytes())?,
             view_seq: int("view_seq")?,
             boot: 0,
+            bodies: 0,
         };
         let renames = value.get("renames")?.as_array()?.iter().map(pair).collect::<Option<_>>()?;
         let file = |item: &Value| match item.as_array()? {

@@ -38,7 +38,7 @@ pub(super) fn prepare(log: &LogReader, old: Old, actor: &str, ts_ns: u64) -> Res
     read_old(log, &mut |Whole { seq, row }| again(row, *seq, actor, ts_ns).map_or(Ok(()), |draft| write(&draft)))?;
     let offset = out.finish()?;
     let view_seq = log.tip().map_or(0, |tip| tip.view_seq).min(good.seq);
-    plan.tip = Some(Tip { generation: 0, seq, segment: good.seq + 1, offset, chain, view_seq, boot: 0 });
+    plan.tip = Some(Tip { generation: 0, seq, segment: good.seq + 1, offset, chain, view_seq, boot: 0, bodies: 0 });
     plan.save(medium.as_ref(), dir)?;
     Ok(Loss { plan: loss, kept, last_seq: seq })
 }

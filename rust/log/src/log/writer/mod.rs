@@ -60,6 +60,7 @@ struct State {
     view_seq: u64,
     /// The run of the operating system that this one is.
     boot: u64,
+    bodies: u64,
 }
 
 impl State {
@@ -105,6 +106,7 @@ impl LogWriter {
             Some(tip) => (check_tip(&log, &tip)?, tip.chain, tip.view_seq),
             None => (End { place: 0, offset: 0, seq: 0 }, Digest::ZERO, 0),
         };
+        let bodies = state.valid().map_or(0, |tip| tip.bodies);
         if let Some(unreadable) = log.segments().unreadable().first() {
             return Err(LogError::corrupt(&unreadable.file, 0, None, &unreadable.what));
         }
@@ -124,7 +126,7 @@ impl LogWriter {
         let restarted = log.tip().is_some_and(|tip| tip.boot != 0 && tip.boot != medium.boot());
         make_durable(&log, start, rolled.end, !adopted)?;
         let view_seq = if recovery.adopted { rolled.end.seq } else { view_seq };
-        let state = state_at(&log, &rolled, view_seq)?;
+        let state = state_at(&log, &rolled, view_seq, bodies)?;
         let tip = if adopted {
             TipFile::create(medium.as_ref(), &audit_dir, tip_of(&state))?
         } else {
@@ -177,6 +179,16 @@ impl LogWriter {
         self.state.view_seq = seq;
     }
 
+    /// Number of the last body in the packs that the tip accounts for: a row was written for it, or it was looked at.
+    pub fn bodies(&self) -> u64 {
+        self.state.bodies
+    }
+
+    /// Sets that number; it becomes durable with the next commit.
+    pub fn set_bodies(&mut self, last: u64) {
+        self.state.bodies = last;
+    }
+
     /// Catches up with what other processes appended, calling `visit` for each of their rows.
     pub fn refresh(&mut self, visit: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<Recovery> {
         self.check()?;
@@ -219,7 +231,8 @@ impl LogWriter {
         }
         make_durable(&log, acknowledged, rolled.end, true)?;
         let view_seq = tip.valid().map_or(self.state.view_seq, |tip| tip.view_seq.max(self.state.view_seq));
-        self.state = state_at(&log, &rolled, view_seq)?;
+        let bodies = tip.valid().map_or(0, |tip| tip.bodies).max(self.state.bodies);
+        self.state = state_at(&log, &rolled, view_seq, bodies)?;
         self.reopen_active()?;
         self.discard();
         Ok(recovery)
@@ -323,11 +336,11 @@ impl LogWriter {
 }
 
 fn tip_of(state: &State) -> Tip {
-    let State { segment, offset, seq, chain, view_seq, boot, .. } = *state;
-    Tip { generation: 0, seq, segment, offset, chain, view_seq, boot }
+    let State { segment, offset, seq, chain, view_seq, boot, bodies, .. } = *state;
+    Tip { generation: 0, seq, segment, offset, chain, view_seq, boot, bodies }
 }
 
-fn state_at(log: &LogReader, rolled: &Rolled, view_seq: u64) -> Result<State> {
+fn state_at(log: &LogReader, rolled: &Rolled, view_seq: u64, bodies: u64) -> Result<State> {
     let End { place, offset, seq } = rolled.end;
     let segment = log.segments().get(place);
     let (first, first_ts) = match segment {
@@ -348,5 +361,6 @@ fn state_at(log: &LogReader, rolled: &Rolled, view_seq: u64) -> Result<State> {
         chain: rolled.chain,
         view_seq: view_seq.min(seq),
         boot: log.segments().medium().boot(),
+        bodies,
     })
 }
