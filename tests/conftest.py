@@ -1,5 +1,6 @@
 """What every test gets: an environment of its own, a clock that can be set, and ways to run the program."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -45,6 +46,19 @@ class MockTime:
 
     def set(self, text: str) -> None:
         self.ns = clock.parse_time(text)
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test need not be looked at after each file of them."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_left_open() -> Iterator[None]:
+    """What a test forgot to close is told with the tests of its file, and not with those during which it is collected."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)
