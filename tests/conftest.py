@@ -56,7 +56,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def _nothing_left_open() -> Iterator[None]:
-    """What a test forgot to close is told with the tests of its file, and not with those during which it is collected."""
+    """What a test forgot to close is told with the tests of its file, and not with those that run when it is freed."""
     yield
     gc.collect()
 

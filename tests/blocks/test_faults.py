@@ -153,8 +153,11 @@ class Proxy:
         self._real = real
         self._server.bind(f"{folder}/.s.PGSQL.5432")
         self._server.listen()
-        thread = threading.Thread(target=self._accept, daemon=True)
-        thread.start()
+        self._run(self._accept)
+
+    def _run(self, what, *args):
+        self._threads.append(threading.Thread(target=what, args=args, daemon=True))
+        self._threads[-1].start()
 
     def _accept(self):
         while True:
@@ -165,7 +168,7 @@ class Proxy:
             server = socket.socket(socket.AF_UNIX)
             server.connect(self._real)
             for one, two, back in ((client, server, False), (server, client, True)):
-                threading.Thread(target=self._pump, args=(one, two, back), daemon=True).start()
+                self._run(self._pump, one, two, back)
 
     def _pump(self, one, two, back):
         try:
@@ -186,6 +189,9 @@ class Proxy:
             one.close()  # the other direction closes the other one
 
     def close(self):
+        self._server.shutdown(socket.SHUT_RDWR)  # closing it wakes nobody who waits for a connection
+        for thread in self._threads:
+            thread.join()
         self._server.close()
 
 
