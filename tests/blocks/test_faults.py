@@ -148,6 +148,7 @@ class Proxy:
         self._passes = passes
         self._server = socket.socket(socket.AF_UNIX)
         self._real = ""
+        self._threads: list[threading.Thread] = []
 
     def start(self, real, folder):
         self._real = real
