@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from cyberos import _native
 from cyberos.doctor import lifecycle
 from cyberos.doctor import sessions as files
 from cyberos.doctor.examination import Examination
 from cyberos.operations import doctor
+from tests.sessions.conftest import plain
 
 _NOW = 1_800_000_000_000_000_000
 _DAY = "2027-01-15"
@@ -180,6 +182,12 @@ def test_ac14_turns_out_of_order_are_told(sessions, found, numbers):
     for frames in (upstream, ours):
         sessions.file("s1").write_bytes(frames(*numbers))
         assert f"{LIFECYCLE}.turns" in found()
+    # The frames' own numbers are right, and those in the turns are not.
+    relabelled = b"".join(
+        upstream(place)[:20] + upstream(number)[20:] for place, number in enumerate(numbers)
+    )  # fmt: skip
+    sessions.file("s1").write_bytes(relabelled)
+    assert f"{LIFECYCLE}.turns" in found()
 
 
 def test_turns_that_the_end_does_not_count_are_told(sessions, found):
@@ -343,12 +351,18 @@ def test_upstreams_sessions_that_were_changed_are_told(peer):
     other = next(file for file in files_there if file.name.startswith("sess-232."))
     assert turns_in(one) == turns_in(other) == 2
     shutil.copy(other, one)
+    findings = lifecycle.check_order(Examination(str(peer)))
+    assert [(finding.id, finding.file) for finding in findings] == [
+        (f"{LIFECYCLE}.turns", one.relative_to(peer).as_posix())
+    ]
+    whole = plain(other).replace(b"sess-232", b"sess-52\x20")
+    one.write_bytes(zstandard.compress(whole.replace(b'"sess-52 "', b'"sess-52" ')))
     findings = files.check(Examination(str(peer)))
     assert [(finding.id, finding.file) for finding in findings] == [("sessions.hash", one.relative_to(peer).as_posix())]
 
 
 def turns_in(file):
-    return _native.Turns(file, "", "0" * 64).skip()
+    return _native.Turns(file, file.name.split(".")[0], "0" * 64).skip()
 
 
 def test_doctor_tells_people(cli, sessions):

@@ -175,15 +175,17 @@ def test_a_transcript_of_upstream_that_is_open_is_read_and_ended_as_it_is(peer):
     with Writer(peer, actor="ann") as memory:
         last = next(each for each in session.list_sessions(memory) if each.classification == "confidential")
         content = zstandard.ZstdDecompressor().stream_reader((peer / last.path).read_bytes()).read()
-        file = peer / "sessions/2026-11-30/open.binlog"
+        name = "x" * len(last.id)
+        content = content.replace(last.id.encode(), name.encode())
+        file = peer / f"sessions/2026-11-30/{name}.binlog"
         file.write_bytes(content + b"\x00\x00")
-        memory.apply([session_row("open")], session_id="")
-        assert len(session.read(memory, "open")) == last.turns_count
-        (peer / "sessions/.active").write_text("open")
+        memory.apply([session_row(name)], session_id="")
+        assert len(session.read(memory, name)) == last.turns_count
+        (peer / "sessions/.active").write_text(name)
         file.write_bytes(content)
-        session.end(memory, "open")
+        session.end(memory, name)
         payload = memory.read_recent_audit_rows(1)[0]["payload"]
-        assert len(session.read(memory, "open")) == last.turns_count
+        assert len(session.read(memory, name)) == last.turns_count
     assert (payload["turns_count"], payload["binlog_hash"]) == (last.turns_count, hashlib.sha256(content).hexdigest())
     assert file.read_bytes() == content
 

@@ -44,6 +44,7 @@ def families() -> tuple[Family, ...]:
             protocol,
             search,
             sessions,
+            shapes,
             strays,
             view,
         )
@@ -51,5 +52,5 @@ def families() -> tuple[Family, ...]:
         # What the log says comes first: the rest follows from it.
         modules = (manifest, log, kinds, bodies, view, peaks, index, search, protocol, permissions, strays)
         _own.extend(module.FAMILY for module in modules)
-        _own.extend((lifecycle.FAMILY, lifecycle.CLASSIFICATION, sessions.FAMILY))
+        _own.extend((lifecycle.FAMILY, lifecycle.CLASSIFICATION, shapes.FAMILY, sessions.FAMILY))
     return (*_own, *_above)

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from cyberos import _native, layout
 from cyberos.core.reader import AuditChainReader
-from cyberos.core.sessions import book, desk
+from cyberos.core.sessions import book, desk, schema
 from cyberos.core.sessions.book import Book, Known
 from cyberos.core.sessions.desk import Lease
 
@@ -33,6 +33,7 @@ class Transcript(NamedTuple):
     `turns` are those that are whole, `clear` how many of them can be read without a key, `chain` that of the last one,
     `damage` what is wrong with the rest, `torn` how many bytes of an unfinished append lie at the end. `sha256` is that
     of the file, and of upstream's that of its frames, as the row of the end has it; `content` is what a tombstone says.
+    `misfit` is how the first turn that is not as the schema says differs from it.
     """
 
     form: str
@@ -43,6 +44,7 @@ class Transcript(NamedTuple):
     torn: int = 0
     sha256: str = ""
     content: bytes = b""
+    misfit: str | None = None
 
 
 class Ledger:
@@ -107,12 +109,26 @@ class Ledger:
         if not stat.S_ISREG(os.lstat(file).st_mode):
             return Transcript("link")
         turns = _native.Turns(file, known.id, Book(self._reader).first_chain(known))
-        clear = 0
+        name = "PeerTurnPayload" if turns.form.startswith("peer") else "SessionTurnPayload"
+        clear, misfit = 0, None
         while batch := turns.next(_TURNS, _BYTES):
             clear += sum(content is not None for _, _, _, _, content, _, _ in batch)
+            misfit = misfit or next(_misfits(known.id, name, batch), None)
         with open(file, "rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
             handle.seek(0)
             content = handle.read(_LONGEST_TOMBSTONE) if turns.form == "tombstone" else b""
         sha256 = turns.frames_sha256() or sha256
-        return Transcript(turns.form, turns.turns, clear, turns.chain, turns.damage, turns.torn, sha256, content)
+        return Transcript(
+            turns.form, turns.turns, clear, turns.chain, turns.damage, turns.torn, sha256, content, misfit
+        )  # fmt: skip
+
+
+def _misfits(session_id: str, name: str, batch: list[Any]) -> Iterator[str]:
+    """Yields what is wrong with turns; the core has checked their chain and that their keys are the known ones."""
+    for turn_seq, _, ts, role, content, sealed, redacted in batch:
+        payload = {"session_id": session_id, "turn_seq": turn_seq, "ts": ts, "role": role}
+        optional = {"content": content, "content_cipher": sealed, "redactions_applied": redacted}
+        payload.update({key: value for key, value in optional.items() if value is not None})
+        if (found := schema.misfit(name, payload)) is not None:
+            yield f"turn {turn_seq} {found}"

@@ -93,25 +93,30 @@ def _turns(
     damage = turns.damage
     if damage is None and turns.turns < acknowledged:
         damage = f"{acknowledged} turns were acknowledged"
+    elif damage is None and known.ended:
+        damage = _difference(turns, known.ended)
     if damage is not None:
-        what = f"only its {turns.turns} first turns are whole: {damage}"
-        # Of upstream's that is open nobody can tell an unfinished append from damage.
-        if not (known.ended.damaged if known.ended else turns.form == "peer_open"):
+        what = f"only its {turns.turns} first turns are whole: {damage}" if turns.damage else damage
+        # Of upstream's that is open nobody can tell an unfinished append from damage; only sealed it is called .zst.
+        upstreams = turns.form == "peer_open" and not known.path.endswith(".zst")
+        if not (known.ended.damaged if known.ended else upstreams):
             raise book.damaged(known, what)
         warnings.append(f"{known.path} is damaged: {what}")
     elif turns.torn:
         warnings.append(
             f"{known.path} is truncated to the last whole turn: {turns.torn} bytes behind it were never acknowledged"
         )
-    elif known.ended:
-        warnings.extend(_differences(turns, known, known.ended))
 
 
-def _differences(turns: _native.Turns, known: Known, ended: book.Ended) -> Iterator[str]:
+def _difference(turns: _native.Turns, ended: book.Ended) -> str | None:
+    """Returns how a transcript whose turns are whole differs from the one that the session ended with."""
+    # Only of upstream's: its turns have neither checksum nor chain.
+    frames = turns.frames_sha256()
     if turns.turns != ended.turns_count:
-        yield f"{known.path} has {turns.turns} turns; when the session ended there were {ended.turns_count}"
-    elif ended.chain_tip is not None and turns.chain != ended.chain_tip:
-        yield f"{known.path} is not the transcript that the session ended with"
+        return f"it has {turns.turns} turns, and there were {ended.turns_count} when the session ended"
+    if (ended.chain_tip is not None and turns.chain != ended.chain_tip) or frames not in (None, ended.binlog_hash):
+        return "it is not the transcript that the session ended with"
+    return None
 
 
 def _opened(cipher: SessionCipher | None, role: str, turn_seq: int, ts_ns: int, sealed: dict[str, object]) -> str:

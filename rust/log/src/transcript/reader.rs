@@ -11,6 +11,7 @@ use crate::error::{LogError, Result};
 use crate::format::transcript::{FIRST, ZSTD_MAGIC};
 use crate::format::{be32, be64, frame};
 use crate::hash::{Digest, Hasher};
+use crate::json::Value;
 use crate::medium::{MediumFile, Open, SharedMedium};
 use crate::time::iso_exact;
 
@@ -218,7 +219,7 @@ impl TurnReader {
         let (turn_seq, ts_ns) = header;
         let checked = match (turn_seq == *turns, self.form.is_peer()) {
             (false, _) => Err(format!("turn {turns} is missing: number {turn_seq} is in its place")),
-            (true, true) => Ok(None),
+            (true, true) => check_peer(buf, turn_seq, &self.session_id).map(|()| None),
             (true, false) => check(buf, header, &self.session_id, *chain).map(Some),
         };
         match checked {
@@ -311,6 +312,16 @@ fn check<'b>(buf: &'b [u8], (seq, ts_ns): (u64, u64), session_id: &str, prev: Di
         return Err(format!("turn {seq} does not continue the one before"));
     }
     Ok(turn)
+}
+
+/// Checks upstream's turn, which has neither checksum nor chain, against its header and the session.
+fn check_peer(buf: &[u8], seq: u64, session_id: &str) -> Result<(), String> {
+    let turn = Value::parse(buf).map_err(|error| format!("turn {seq} is not one: {error}"))?;
+    let named = turn.get("session_id").and_then(Value::as_str) == Some(session_id);
+    if !named || turn.get("turn_seq").and_then(Value::as_int) != Some(seq.into()) {
+        return Err(format!("turn {seq} is another one than its frame or its file says"));
+    }
+    Ok(())
 }
 
 fn bad(what: &'static str) -> io::Error {
