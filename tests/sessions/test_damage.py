@@ -107,7 +107,8 @@ def test_whatever_is_changed_the_session_can_be_ended(told):
         _, error = attempt(lambda: sessions.end(str(store), made.id, None, actor="ann"))
         if error is not None:
             assert "cyberos session recover --id a" in str(error.hints)
-            done = sessions.recover(str(store), made.id, actor="ann", keystore=keystore)
+            with Writer(store, actor="ann", keystore=keystore) as writer:
+                done = session.recover(writer, made.id)
             assert done[-1].state == "ended"
         found = read(store, keystore, made.id)
         assert found == said[: len(found)]
