@@ -11,7 +11,7 @@ from cyberos.cli.spoken import session_id
 from cyberos.operations import sessions as operations
 
 _new_id = click.option("--id", "session_id", metavar="ID|auto", required=True, help="Call it so, or choose an id")
-_reason = click.option("--reason", metavar="TEXT", help="Say why it ends [explicit]")
+_reason = click.option("--reason", metavar="TEXT", help="Say why it ends, without secrets [explicit]")
 
 
 def _about(command: Any) -> Any:

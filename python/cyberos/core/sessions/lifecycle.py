@@ -100,7 +100,7 @@ def append(writer: Writer, session_id: str, turns: Sequence[TurnInput]) -> range
 
 def end(writer: Writer, session_id: str, reason: str) -> Closed:
     """Ends the active session: its transcript is sealed."""
-    terms.check_reason(reason)
+    reason = _cleared(terms.check_reason(reason))
     gate.enter(writer, session_id, book.END)
     with _at_work(writer, writer.actor) as at:
         sessions = Book(writer.reader())
@@ -128,7 +128,7 @@ def record(
     days = _retention(writer, retention_days)
     if correlates_with is not None:
         terms.check_id(correlates_with, "correlates_with")
-    terms.check_reason(reason)
+    reason = _cleared(terms.check_reason(reason))
     gate.enter(writer, session_id, book.START, actor)
     writer._require_protocol_amendment_p22()  # noqa: SLF001, the document's name
     for place, turn in enumerate(turns):
@@ -363,3 +363,13 @@ def _redacted(turns: Sequence[TurnInput]) -> Sequence[TurnInput]:
         turn._replace(content=redaction.redact_text(turn.content).text) if turn.redactions_applied else turn
         for turn in turns
     ]
+
+
+def _cleared(reason: str) -> str:
+    """Returns the reason of an end without secrets and personal data: no purge reaches what the log says."""
+    # Whether there may be any is known without the validators, which not everybody has.
+    if reason == EXPLICIT or not _native.redaction_candidates(reason):
+        return reason
+    from cyberos import redaction
+
+    return redaction.redact_text(reason).text
