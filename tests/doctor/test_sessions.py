@@ -324,6 +324,20 @@ def test_a_stale_pointer_is_told(sessions, found, content):
     assert found() == ["sessions.active"]
 
 
+@pytest.mark.parametrize(
+    "content", ["garbage", '{"session_id": "s1"}', "\0" * 512, '{"session_id": "s1", "turns": -1}']
+)
+def test_a_stale_lease_is_told(sessions, found, content):
+    sessions.start()
+    lease = sessions.root / "sessions" / ".lease"
+    lease.write_text(content)
+    assert found() == ["sessions.lease"]
+    lease.write_text('{"session_id": "never", "turns": 0}')
+    assert (found(), found(counting=False)) == ([], ["sessions.lease"])
+    lease.write_text("")
+    assert found(counting=False) == []
+
+
 def test_files_that_no_session_has_are_told(sessions, found):
     sessions.whole()
     folder = sessions.root / "sessions"

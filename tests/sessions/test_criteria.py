@@ -82,6 +82,26 @@ def test_ac06_append_after_end_is_refused(memory):
         session.append(memory, "a", "user", "x")
 
 
+def test_ac06_what_cannot_be_done_names_the_state_and_the_command_that_helps(memory):
+    for name in ("ended", "purged"):
+        session.record(memory, name, [])
+    session.purge(memory, "purged")
+    session.start(memory, "now")
+    for name, state, hint in (
+        ("ended", "has ended", "cyberos session read --id ended"),
+        ("purged", "was purged", "cyberos session show --id purged"),
+        ("never", "never started; the active session is now", "cyberos session end --id now"),
+    ):
+        for attempt in (
+            lambda name=name: session.append(memory, name, "user", "x"),
+            lambda n=name: session.end(memory, n),
+        ):
+            with pytest.raises((SessionStateRefused, SessionNotFound), match=state) as caught:
+                attempt()
+            assert hint in caught.value.hints
+    assert session.append(memory, "now", "user", "x") == 0
+
+
 def test_ac07_a_second_end_is_refused(memory):
     session.start(memory, "a")
     session.end(memory, "a")

@@ -1,7 +1,6 @@
 """The requirement document's own sample tests, with the fixtures that it leaves open.
 
-`memory` is its `empty_memory` with `ensure_section_18`; the restricted one needs a key. Its test of the walker is
-doctor's.
+`memory` is its `empty_memory` with `ensure_section_18`; the restricted one needs a key.
 """
 
 import pytest
@@ -120,3 +119,10 @@ def test_dry_run_does_not_purge(memory_with_expired_sessions):
     assert result["dry_run"] is True
     for binlog in (memory_with_expired_sessions.store_path / "sessions").rglob("*.binlog.zst"):
         assert binlog.stat().st_size > 0
+
+
+def test_walker_catches_lifecycle_violation(memory, program):
+    memory.emit_aux("session.end", {"session_id": "sess-x", "ended_reason": "explicit", "turns_count": 0})
+    result = program("--store", memory.store_path, "doctor")
+    assert result.code != 0
+    assert "session-lifecycle-well-formed" in result.err + result.out

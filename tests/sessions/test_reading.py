@@ -96,3 +96,12 @@ def test_a_purge_that_cannot_reach_the_key_erases_nothing_or_says_so(sealed, app
     )  # fmt: skip
     receipt = session.purge(sealed, "a")
     assert (len(receipt.places), receipt.copies_until) == (1, "the master key is rotated")
+
+
+def test_the_receipt_says_how_long_copies_can_be_opened(sealed, approved, cli, config):
+    with Writer(approved, actor="ann") as keyless:
+        session.record(keyless, "bare", [session.TurnInput("user", "x")])
+    session.record(sealed, "kept", [session.TurnInput("user", "x")])
+    for name, told in (("bare", "not encrypted: an older copy of it can be read"), ("kept", "until the master key")):
+        run = cli("--store", approved, "session", "purge", "--id", name, "--yes")
+        assert (run.code, told in run.out) == (0, True)

@@ -37,6 +37,7 @@ def check(exam: Examination) -> Iterator[Finding]:
         elif transcript.damage is None:
             yield from _sealed(known, transcript) if known.ended else _open(exam, known, transcript)
     yield from _pointer(exam)
+    yield from _lease(exam)
     yield from _strays(exam)
 
 
@@ -104,6 +105,18 @@ def _pointer(exam: Examination) -> Iterator[Finding]:
         is_active = f"session {named} is" if named else "none is"
         said = f"{f'session {pointer}' if pointer else 'no session'} is named as the active one, and {is_active}"
     yield Finding("sessions.active", Severity.WARNING, f"{said}: {_RECOVER}", layout.ACTIVE_SESSION)
+
+
+def _lease(exam: Examination) -> Iterator[Finding]:
+    file = os.path.join(exam.sessions.store, layout.SESSION_LEASE)
+    lease = exam.sessions.lease
+    if lease is None:
+        if os.path.lexists(file) and os.path.getsize(file):
+            said = "it is damaged, and does not say how many turns are acknowledged: the next append writes it anew"
+            yield Finding("sessions.lease", Severity.WARNING, said, layout.SESSION_LEASE)
+    elif lease.session_id not in {known.id for known in exam.sessions.sessions}:
+        said = f"it is of session {lease.session_id}, which never started: the next start writes it anew"
+        yield Finding("sessions.lease", Severity.INFO, said, layout.SESSION_LEASE)
 
 
 def _strays(exam: Examination) -> Iterator[Finding]:

@@ -64,6 +64,8 @@ def _erased(erased: Erasure) -> Iterator[str]:
     if erased.copies_until:
         until = f"until {erased.copies_until}"
         yield f"         an older copy of it could be opened with an older copy of the keystore {until}"
+    elif erased.bytes_erased:
+        yield "         it was not encrypted: an older copy of it can be read for as long as there is one"
 
 
 @click.command("purge-expired", cls=Command)
