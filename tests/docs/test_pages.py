@@ -44,3 +44,12 @@ def test_the_format_lists_the_kinds_that_are_known():
     table = text.partition("### Kinds")[2].partition("\n\n###")[0]
     cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     assert {kind for cell in cells for kind in re.findall(r"`([^`]+)`", cell)} == {*kinds.KNOWN, "op"}
+
+
+def test_links_between_pages_lead_somewhere():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "rust").rglob("*.md")]
+    links = [
+        (page, link) for page in pages for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+    ]
+    assert len(links) > 10
+    assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
