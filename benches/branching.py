@@ -170,6 +170,14 @@ def _lengths(work: Path, longest: int) -> Iterator[Case]:
     to, project_id = homes[longest]
     told = calls(lambda: bootstrap.for_project(to, ME, project_id), 50)
     yield Case("bootstrap", longest, "ms", told, "<= 10 ms", "median", told.median <= 0.010)
+    refs = [f"told:{time.time_ns()}-{number}" for number in range(51)]
+    for ref in refs:
+        lifecycle.start(to, ME, project_id, ref)
+    handed = iter(refs)
+    told = calls(lambda: bootstrap.for_session(to, ME, project_id, Target(native_ref=next(handed))), 50)
+    yield Case(
+        "bootstrap of a session, with its receipt", longest, "ms", told, "<= 10 ms", "median", told.median <= 0.010
+    )
     yield from _canonical(homes)
     for to, _ in homes.values():
         to.database.close()
@@ -180,7 +188,9 @@ def _canonical(homes: dict[int, tuple[Engine, str]]) -> Iterator[Case]:
     asked: dict[tuple[int, str], Callable[[], object]] = {}
     for blocks, (to, project_id) in homes.items():
         first = views.session(to, ME, project_id, Target(native_ref="fill:0"))[1][1].block_id
-        last = bootstrap.for_project(to, ME, project_id, budget=100).history[-1].block_id
+        ref = f"newest:{time.time_ns()}"
+        list(live(to, project_id, ref))
+        last = views.session(to, ME, project_id, Target(native_ref=ref))[1][-1].block_id
         for age, block in (("oldest", first), ("newest", last)):
             asked[blocks, age] = lambda to=to, project=project_id, block=block: views.block(to, ME, project, block)
     taken: dict[tuple[int, str], list[float]] = {each: [] for each in asked}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from cyberos.blocks import lifecycle
 from cyberos.blocks.access import Caller
@@ -98,6 +98,13 @@ class Machine(RuleBasedStateMachine):
         self.epoch = self.epoch or 0
         self.sessions.append(Session(name, ref, self.epoch))
         return self.sessions[-1]
+
+    @initialize(side_by_side=st.booleans())
+    def begin_side_by_side(self, *, side_by_side: bool) -> None:
+        """Half of the runs begin with two branches from one head, so that what converges is not left to luck."""
+        for ref in ("x:1", "x:2") if side_by_side else ():
+            self.start(ref, None)
+            self.append(ref, None, ref, None, None, None)
 
     @rule(ref=REFS, key=KEYS)
     def start(self, ref: str, key: str | None) -> None:
@@ -262,4 +269,4 @@ def plain(rows: list[Any]) -> list[Any]:
 
 def test_any_order_of_commands(new_home, time):
     machine: Any = lambda: Machine(new_home, time)  # noqa: E731, it stands for a class
-    run_state_machine_as_test(machine, settings=settings(max_examples=20, stateful_step_count=25, deadline=None))
+    run_state_machine_as_test(machine, settings=settings(max_examples=50, stateful_step_count=30, deadline=None))
