@@ -4,6 +4,7 @@ mod chain;
 mod entry;
 mod filter;
 mod following;
+mod holders;
 mod lag;
 mod lineage;
 mod memory;

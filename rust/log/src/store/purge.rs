@@ -33,7 +33,8 @@ impl Core {
             return Ok(false);
         }
         let stored = self.stored(bodies);
-        let held = if stored.is_empty() { BTreeMap::new() } else { self.holders(&stored)? };
+        self.chain.refresh()?;
+        let held = if stored.is_empty() { BTreeMap::new() } else { self.chain.holders(&stored)? };
         Ok(stored.iter().all(|sha| held.values().any(|versions| versions.contains(sha))))
     }
 
@@ -110,7 +111,8 @@ impl Core {
         let stored = self.stored(&bodies);
         if !stored.is_empty() {
             // A program that purges without asking whose else they are may have written the row.
-            let held: BTreeSet<Digest> = self.holders(&stored)?.into_values().flatten().collect();
+            self.chain.refresh()?;
+            let held: BTreeSet<Digest> = self.chain.holders(&stored)?.into_values().flatten().collect();
             bodies.retain(|sha| !held.contains(sha));
         }
         self.bodies.purge(&bodies).map(drop)
@@ -118,39 +120,10 @@ impl Core {
 
     /// Other living memories that have one of `bodies`, which are sorted, among their versions. Reads the whole log.
     pub(super) fn sharing(&mut self, path: &str, bodies: &[Digest]) -> Result<Vec<String>> {
-        let mut holders = self.holders(bodies)?;
+        self.chain.refresh()?;
+        let mut holders = self.chain.holders(bodies)?;
         holders.remove(path);
         Ok(holders.into_keys().collect())
-    }
-
-    /// The living memories that have one of `bodies`, which are sorted, among their versions, each with those it has.
-    fn holders(&mut self, bodies: &[Digest]) -> Result<BTreeMap<String, BTreeSet<Digest>>> {
-        self.chain.refresh()?;
-        // For each name, which of the bodies the memory that now has that name ever had.
-        let mut had: BTreeMap<String, BTreeSet<Digest>> = BTreeMap::new();
-        let log = self.chain.log();
-        log.scan(log.start(), |event| {
-            let Event::Frame(_, frame) = event else { return Ok(ControlFlow::Continue(())) };
-            let Ok(row) = Row::parse(frame.payload) else { return Ok(ControlFlow::Continue(())) };
-            let body =
-                Digest::from_hex(row.content_sha256().as_bytes()).filter(|sha| bodies.binary_search(sha).is_ok());
-            let carried = row.move_ends().and_then(|(source, _)| had.remove(source.as_ref()));
-            for (name, touch) in row.touches() {
-                match touch {
-                    Touch::Write => {
-                        if let Some(body) = body {
-                            had.entry(name.into_owned()).or_default().insert(body);
-                        }
-                    }
-                    Touch::MoveTo => drop(carried.clone().and_then(|bodies| had.insert(name.into_owned(), bodies))),
-                    Touch::Delete => drop(had.remove(name.as_ref())),
-                    Touch::MoveFrom | Touch::Annotation => {}
-                }
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        had.retain(|_, bodies| !bodies.is_empty());
-        Ok(had)
     }
 }
 

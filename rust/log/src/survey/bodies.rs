@@ -68,12 +68,29 @@ impl BodyState {
                 state.unfinished.push(Unfinished { seq: purge.seq, path: purge.path.clone(), bodies });
             }
         }
+        state.spare_held(chain)?;
         let absent = rows.written.iter().filter(|(sha, _)| !state.stored.contains_key(*sha) && !erased.contains(*sha));
         state.missing = absent.map(|(sha, written)| (written.first_seq, *sha)).collect();
         state.missing.sort_unstable();
         let named = |sha: &Digest| rows.written.contains_key(sha) || *sha == Digest::ZERO;
         state.unreferenced = state.stored.iter().filter(|(sha, readable)| **readable && !named(sha)).count() as u64;
         Ok(state)
+    }
+
+    /// Takes out what living memories have or had: a program that purges without asking may have written the row, and the writer
+    /// that carries its purge out spares them too.
+    fn spare_held(&mut self, chain: &Chain) -> Result<()> {
+        let mut bodies: Vec<Digest> = self.unfinished.iter().flat_map(|purge| purge.bodies.iter().copied()).collect();
+        if bodies.is_empty() {
+            return Ok(());
+        }
+        bodies.sort_unstable();
+        let held: HashSet<Digest> = chain.holders(&bodies)?.into_values().flatten().collect();
+        for purge in &mut self.unfinished {
+            purge.bodies.retain(|sha| !held.contains(sha));
+        }
+        self.unfinished.retain(|purge| !purge.bodies.is_empty());
+        Ok(())
     }
 
     /// Whether a body is still stored that the purge at `seq` should have erased. Written again since, it is another memory's;

@@ -4,8 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cyberos_log::json::Value;
+use cyberos_log::log::{LogWriter, SegmentPolicy};
 use cyberos_log::medium::Os;
 use cyberos_log::objects::{Body, BodyReader};
+use cyberos_log::row::RowDraft;
 use cyberos_log::store::{DeleteMode, Lock, Repair, Request, Writer};
 
 use crate::stores::{delete, on_disk, put, rename, sha};
@@ -99,6 +102,42 @@ fn a_repair_erases_what_is_still_to_be_erased_and_nothing_that_was_written_since
     assert_eq!(repair.finish_purges().unwrap(), 1);
     assert_eq!(stored(root, "x\n"), Body::Found(b"x\n".to_vec()));
     assert_eq!(stored(root, "y\n"), Body::Purged);
+}
+
+/// Writes the row of a purge as a program does that asks nobody whose else the versions are.
+fn purge_without_asking(root: &Path, path: &str, body: &str) {
+    let policy = SegmentPolicy::default();
+    let (mut log, _) = LogWriter::open(Arc::new(Os), root.join("audit"), policy, &mut |_| Ok(())).unwrap();
+    let text = |text: &str| Value::Str(text.into());
+    log.stage(&RowDraft {
+        op: "delete".into(),
+        path: path.into(),
+        actor: "another program".into(),
+        content_sha256: sha(body).to_hex(),
+        extra: [("mode", text("purge")), ("reason", text("asked for"))].map(|(key, value)| (key.into(), value)).into(),
+        ts_ns: 1_800_000_000_000_000_001,
+    })
+    .unwrap();
+    log.commit(&mut |_| {}).unwrap();
+}
+
+#[test]
+fn a_repair_spares_what_a_living_memory_has_or_had_as_the_writer_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let (a, b) = ("memories/a.md", "memories/b.md");
+    submit(&on_disk(root), [put(a, "x\n"), put(b, "x\n"), put(b, "y\n"), put(a, "mine\n")]);
+    purge_without_asking(root, a, "mine\n");
+    let repair = Repair::new(Arc::new(Os), root, Lock::open(root, Duration::from_secs(5)).unwrap(), "ann");
+    assert_eq!(repair.finish_purges().unwrap(), 1);
+    for _ in 0..2 {
+        assert_eq!(stored(root, "x\n"), Body::Found(b"x\n".to_vec()), "a version of b");
+        assert_eq!(stored(root, "mine\n"), Body::Purged);
+        assert_eq!(repair.finish_purges().unwrap(), 0, "nothing is left to do");
+        drop(on_disk(root));
+    }
+    submit(&on_disk(root), [purge(b)]);
+    assert_eq!(stored(root, "x\n"), Body::Purged);
 }
 
 #[test]
