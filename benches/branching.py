@@ -135,13 +135,14 @@ def _measured(url: str, projects: list[str], span: float, how: str) -> Load:
 
 def _against_serializable(url: str, span: float) -> Iterator[Case]:
     """The lock beside SERIALIZABLE, taking turns: what else the machine does meets both alike."""
+    span = max(1.0, span / 2)  # in less, SERIALIZABLE has not yet met the requests that it keeps trying again
     loads = {"lock": Load([], 0), "serializable": Load([], 0)}
     for _ in range(_TURNS):
         for how, before in loads.items():
-            more = _measured(url, ["one"] * 8, span / 2, how)
+            more = _measured(url, ["one"] * 8, span, how)
             loads[how] = Load(before.taken + more.taken, before.answered + more.answered)
     for how, load in loads.items():
-        yield from load.cases(f"8 clients, one project, {how}", 8, span / 2 * _TURNS)
+        yield from load.cases(f"8 clients, one project, {how}", 8, span * _TURNS)
     locked, retried = loads.values()
     ratio = locked.answered / retried.answered
     yield single("8 clients, one project: lock : SERIALIZABLE, rate", 8, "x", ratio, ">= 1.4 x", ratio >= 1.4)
