@@ -53,3 +53,9 @@ def test_links_between_pages_lead_somewhere():
     ]
     assert len(links) >= 10
     assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
+
+
+def test_decisions_are_numbered_once_each_and_without_gaps():
+    pages = sorted((ROOT / "docs" / "decisions").iterdir())
+    assert [page.name[:5] for page in pages] == [f"{number:04}-" for number in range(1, len(pages) + 1)]
+    assert [page.read_text("utf-8").partition(":")[0] for page in pages] == [f"# {page.name[:4]}" for page in pages]
