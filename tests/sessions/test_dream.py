@@ -5,6 +5,7 @@ import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,16 @@ from cyberos.core.session import TurnInput
 from cyberos.core.sessions import lifecycle
 from cyberos.core.sessions.reading import PLACEHOLDER
 from cyberos.core.writer import Writer
-from cyberos.errors import BodyPurged, KeyMissing, LogRewritten, MemoryNotFound, PreconditionFailed, SessionNotFound
+from cyberos.errors import (
+    BadArgument,
+    BodyPurged,
+    KeyMissing,
+    LogRewritten,
+    MemoryNotFound,
+    PreconditionFailed,
+    SessionNotFound,
+    StoreNotFound,
+)
 from tests.conformance.naive import Log
 
 A, B, C = "memories/a.md", "memories/b.md", "memories/c.md"
@@ -140,6 +150,30 @@ def test_a_snapshot_is_what_there_was(writer):
         source.snapshot(Cursor(2, "0" * 64))
 
 
+def test_a_cursor_that_was_kept_as_json_is_one_and_nothing_else_is(sealed):
+    session.record(sealed, "one", TURNS)
+    source = Source(sealed.store_path)
+    kept = json.loads(json.dumps(source.head()))
+    session.record(sealed, "two", TURNS)
+    assert [each.id for each in source.sessions(kept).sessions] == ["two"]
+    assert source.snapshot(kept).cursor == next(source.rows(kept, last=kept[0])).cursor == Cursor(*kept)
+    bad: Any
+    for bad in [{"seq": 1}, (5,), (5, None), ("5", "0" * 64), (5.5, "0" * 64), (-1, ""), (2**70, "0" * 64), "", None]:
+        for ask in (source.sessions, source.snapshot, lambda at: next(source.rows(at))):
+            if bad is None and ask == source.snapshot:
+                continue  # now
+            with pytest.raises(BadArgument, match="a cursor is"):
+                ask(bad)
+    for last in (-1, 2**70):
+        with pytest.raises(BadArgument, match="not the number of a row"):
+            next(source.rows(last=last))
+
+
+def test_where_no_store_is_a_consumer_is_told(tmp_path):
+    with pytest.raises(StoreNotFound):
+        Source(tmp_path / "never")
+
+
 def test_the_cursor_of_a_moment(writer, mock_time):
     source = Source(writer.store_path)
     begin = datetime(2026, 5, 19, 8, 0, 42, tzinfo=timezone.utc)
@@ -179,9 +213,30 @@ def test_the_example_prints_a_days_sessions(sealed, mock_time):
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     assert done.stdout.splitlines() == [
-        "08:00 one: confidential, ended, 1 turns",
+        "08:00 one: confidential, ended, turns: 1",
         "    asked    How do we deploy?",
         f"    wrote    {A}",
         f"    used     {B}",
-        "08:00 two: confidential, purged, 2 turns",
+        "08:00 two: confidential, purged, turns: 2",
     ]
+
+
+def run_example(*args):
+    done = subprocess.run([sys.executable, "-W", "ignore", EXAMPLE, *args], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_example_tells_what_was_wrong_and_obeys_no_transcript(sealed, tmp_path):
+    with Writer(sealed.store_path, actor="bob") as other:
+        session.record(other, "one", [TurnInput("user", "red \x1b[31m\nand more")])
+    code, out, err = run_example(sealed.store_path)
+    assert (code, err, out.splitlines()[1]) == (0, "", "    asked    red ?[31m")
+    for args, what in [
+        ([], "read_sessions.py STORE"),
+        ([tmp_path / "never"], "error: no store at"),
+        ([sealed.store_path, "someday"], "error: Invalid isoformat string"),
+    ]:
+        code, out, err = run_example(*args)
+        assert (code, out) == (1, "")
+        assert what in err
+        assert "Traceback" not in err

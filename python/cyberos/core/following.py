@@ -4,7 +4,7 @@ A `Cursor` is a plain value: keep it anywhere, as JSON too, and go on from it in
 the last and what that row's hash was, so that a log that was rewritten, put back or exchanged is noticed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from cyberos import _native
@@ -17,6 +17,8 @@ Row = _native.Row
 # Rows in a batch at most, and about how many bytes of them.
 _ROWS: Final = 16_384
 _BYTES: Final = 8 << 20
+# No row has this number or a greater one.
+_ROWS_EVER: Final = 1 << 56
 
 
 class Cursor(NamedTuple):
@@ -58,10 +60,12 @@ def follow(
     """
     if most < 1:
         raise BadArgument(f"a batch has 1 row or more, not {most}", argument="most")
+    if last is not None and not 0 <= last < _ROWS_EVER:
+        raise BadArgument(f"not the number of a row: {last!r}", argument="last")
     wanted, pairs = list(kinds), checked_filters(filters)
     if isinstance(kinds, str):
         raise BadArgument(f"kinds are a list, not {kinds!r}", argument="kinds")
-    cursor = Cursor(*after)
+    cursor = place(after)
     while True:
         rows, seq, chain, over, damages = reader.native.follow(
             cursor.seq, cursor.chain, kinds=wanted, filters=pairs, most=most, enough=_BYTES, last=last
@@ -70,6 +74,14 @@ def follow(
         yield Stretch(rows, cursor, damages)
         if over:
             return
+
+
+def place(cursor: Sequence[object]) -> Cursor:
+    """Returns a cursor that was kept, also as the list that JSON makes of it; raises `BadArgument` for what is none."""
+    match cursor:
+        case [int(seq), str(chain)] if 0 <= seq < _ROWS_EVER:
+            return Cursor(seq, chain)
+    raise BadArgument(f"a cursor is the number of a row and its chain, not {cursor!r}", argument="cursor")
 
 
 def at(reader: AuditChainReader, seq: int) -> Cursor:

@@ -79,7 +79,11 @@ class Source:
     """A store, open for reading. Takes no lock, never writes, and sees what is appended while it is open."""
 
     def __init__(self, store_path: str | os.PathLike[str], *, keystore: Keystore | None = None) -> None:
-        """Opens the store; raises `UnsupportedStore` or `CorruptLog`. The keystore opens turns that are encrypted."""
+        """Opens the store; raises `StoreNotFound`, `UnsupportedStore` or `CorruptLog`.
+
+        The keystore opens turns that are encrypted.
+        """
+        layout.find_store(store_path, "")
         self.reader: Final = AuditChainReader(store_path)
         self._keystore, self._book = keystore, Book(self.reader)
 
@@ -104,14 +108,15 @@ class Source:
 
     def sessions(self, after: Cursor = START) -> Sessions:
         """Returns the sessions that have a row behind a cursor, in the order of those rows; raises as `rows`."""
-        cursor, damages = after, []
+        begin = cursor = following.place(after)
+        damages: list[Damage] = []
         ids: dict[str, None] = {}
-        for stretch in self.rows(after, kinds=_LIFE):
+        for stretch in self.rows(begin, kinds=_LIFE):
             named = (row.extra.get("session_id") for row in stretch.rows)
             ids |= {session_id: None for session_id in named if isinstance(session_id, str)}
             cursor = stretch.cursor
             damages += stretch.damages
-        if after.seq == 0:  # one look at all is less than one at each
+        if begin.seq == 0:  # one look at all is less than one at each
             every = {known.id: known for known in self._book.all()}
             found = map(every.get, ids)
         else:
@@ -156,7 +161,7 @@ class Source:
 
         Raises `LogRewritten` or `CorruptLog`, as `rows`.
         """
-        cursor = self.head() if at is None else at
+        cursor = self.head() if at is None else following.place(at)
         following.check(self.reader, cursor)
         return Snapshot(self.reader, cursor)
 
