@@ -69,6 +69,8 @@ def find_store(named: str | os.PathLike[str] | None, start: str | os.PathLike[st
         if above == parent:
             break
         parent = above
+    if os.path.isfile(os.path.join(here, ACTIVE_SEGMENT)):  # a manifest.json alone may be anybody's
+        raise StoreNotFound(f"{here} is itself a store, and not a project that has one", hint="name it: --store .")
     raise StoreNotFound(
         f"no store in {here} or above it",
         hint=("run `cyberos init` to create one", "or name one with --store or CYBEROS_STORE"),

@@ -96,7 +96,7 @@ def test_the_command(store, cli):
     assert run.out == (
         "warning[log.head] HEAD row 20: HEAD is not there\n"
         "  --repair: write it again\n"
-        f"{store}: 20 rows; 1 thing is not as they should be\n"
+        f"{store}: 20 rows; 1 thing is not as it should be\n"
     )
     run = cli("--store", store, "doctor", "--json")
     assert json.loads(run.out)["findings"] == [

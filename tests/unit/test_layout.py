@@ -53,3 +53,12 @@ def test_a_store_that_lost_its_manifest_is_still_a_store(tmp_path):
     log.parent.mkdir()
     log.touch()
     assert find_store(tmp_path, "/") == str(tmp_path)
+
+
+def test_who_stands_in_a_store_is_told_how_to_name_it(store, tmp_path):
+    with pytest.raises(StoreNotFound, match="is itself a store") as caught:
+        find_store(None, store)
+    assert caught.value.hints == ("name it: --store .",)
+    (tmp_path / layout.MANIFEST).write_text("{}")  # of a browser's extension, say
+    with pytest.raises(StoreNotFound, match="or above it"):
+        find_store(None, tmp_path)

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.supervisors.multiprocess import SIGNALS, Multiprocess
 
-from cyberos.errors import AddressInUse, BadArgument, BadConfig, CyberosError, IoFailure
+from cyberos.errors import AddressInUse, BadArgument, BadConfig, CyberosError, IoFailure, command
 
 _BACKLOG: Final = 512
 # Seconds that open requests have to end after the first signal.
@@ -133,7 +133,9 @@ def read_token(file: str) -> str:
                 raise BadConfig(f"{file} belongs to another user", file=file, hint="make a file of your own")
             if facts.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
                 mode = stat.S_IMODE(facts.st_mode)
-                raise BadConfig(f"others may use {file}: its mode is {mode:04o}", file=file, hint=f"chmod 600 {file}")
+                raise BadConfig(
+                    f"others may use {file}: its mode is {mode:04o}", file=file, hint=command("chmod", "600", file)
+                )
             raw = handle.read(_MAX_TOKEN + 2)
     except OSError as error:
         raise IoFailure(f"cannot read {file}: {error.strerror}", file=file, errno=error.errno) from error

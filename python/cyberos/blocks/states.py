@@ -5,7 +5,7 @@ A dormant session is an open one that nobody has touched for a while: that is wo
 
 from typing import Final, NamedTuple
 
-from cyberos.errors import SessionAbandoned, SessionEnded, SessionOver, SessionReconciled
+from cyberos.errors import SessionAbandoned, SessionEnded, SessionOver, SessionReconciled, command
 
 
 class Transition(NamedTuple):
@@ -69,7 +69,7 @@ def over(status: str, session_id: str, native_ref: str, epoch: int | None) -> Se
         native_ref=native_ref,
         status=status,
         epoch=epoch,
-        hint=f"`cyberos blocks start {native_ref}` starts another one",
+        hint=f"`{command('cyberos', 'blocks', 'start', native_ref)}` starts another one",
     )
 
 

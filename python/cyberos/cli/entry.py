@@ -4,7 +4,9 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import Final, NoReturn
+
+_INTERRUPTED: Final = 128 + 2
 
 
 def run() -> NoReturn:
@@ -16,6 +18,14 @@ def run() -> NoReturn:
     """
     gc.disable()
     _stand_in_for_closed_streams()
+    try:
+        code = _main()
+    except KeyboardInterrupt:  # while modules were loaded, or at the very end
+        code = _INTERRUPTED
+    os._exit(code)
+
+
+def _main() -> int:
     from cyberos.cli.main import main
 
     gc.freeze()
@@ -24,7 +34,7 @@ def run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()
-    os._exit(code)
+    return code
 
 
 def _stand_in_for_closed_streams() -> None:

@@ -3,7 +3,7 @@
 from cyberos import clock
 from cyberos.cli import output
 from cyberos.core import paths
-from cyberos.errors import BadArgument
+from cyberos.errors import BadArgument, command
 
 
 def split(text: str, *, required: bool = True) -> tuple[str, clock.At | None]:
@@ -13,7 +13,7 @@ def split(text: str, *, required: bool = True) -> tuple[str, clock.At | None]:
         raise BadArgument(
             f"which version of {text}?",
             argument="PATH@SEQ|TIME",
-            hint=f"{text}@SEQ, with SEQ from `cyberos history {text}`",
+            hint=f"{text}@SEQ, with SEQ from `{command('cyberos', 'history', text)}`",
         )
     return path, at if at is None else _told(at)
 

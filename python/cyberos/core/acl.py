@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
 from cyberos import layout
-from cyberos.errors import AclDenied, BadConfig, CyberosError
+from cyberos.errors import AclDenied, BadConfig, CyberosError, command
 
 READ_WRITE: Final = "read-write"
 MODES: Final = ("read", READ_WRITE, "deny")
@@ -87,7 +87,7 @@ class Decision(NamedTuple):
             store_id=self.store_id,
             matched_entry=self.matched_entry,
             yaml_path=self.yaml_path,
-            hint=f"ask the store's owner, or see `cyberos acl explain {self.target_path}`",
+            hint=f"ask the store's owner, or see `{command('cyberos', 'acl', 'explain', self.target_path)}`",
         )
 
 

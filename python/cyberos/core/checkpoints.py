@@ -42,7 +42,7 @@ def origin_of(store: str | os.PathLike[str]) -> str:
         raise BadConfig(
             f"the store has no id that a signed head could carry: {store_id!r}",
             file=layout.MANIFEST, key="store_id",
-            hint="give it one in manifest.json: a word of letters, digits, ., _ and -",
+            hint='give it one in manifest.json, "store_id": "NAME", a word of letters, digits, ., _ and -',
         )  # fmt: skip
     return store_id
 

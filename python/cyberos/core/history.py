@@ -13,7 +13,15 @@ from cyberos import _native, clock
 from cyberos.core import paths, sidecar
 from cyberos.core.bodies import Bodies
 from cyberos.core.reader import AuditChainReader, Damage
-from cyberos.errors import BadArgument, BodyPurged, BodyUnavailable, MemoryNotFound, UnknownFilter, VersionNotFound
+from cyberos.errors import (
+    BadArgument,
+    BodyPurged,
+    BodyUnavailable,
+    MemoryNotFound,
+    UnknownFilter,
+    VersionNotFound,
+    command,
+)
 
 FILTERS: Final = ("actor", "kind", "session_id", "dream_id")
 _FIELDS: Final = ("seq", "ts", "kind", "actor", "body_hash", "frontmatter_diff", "body_diff", "extra")
@@ -284,7 +292,7 @@ def version(reader: AuditChainReader, path: str, at: clock.At | None, *, follow_
     if composed is not None:
         hint = f"in Unicode form NFC it is {composed}"
     elif reader.native.history(path, limit=1)[0]:
-        hint = f"cyberos history {path} lists its versions"
+        hint = f"{command('cyberos', 'history', path)} lists its versions"
     else:
         hint = "there never was one; cyberos list shows what there is"
     if at is None:

@@ -4,7 +4,7 @@ import os
 import stat
 from typing import Final
 
-from cyberos.errors import IoFailure, KeyRefused
+from cyberos.errors import IoFailure, KeyRefused, command
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
@@ -19,7 +19,7 @@ def read(path: str, *, longest: int, instead: str) -> bytes | None:
     try:
         held = os.stat(folder)
         if held.st_uid != os.geteuid() or held.st_mode & _OTHERS_WRITE:
-            raise _unsafe(folder, "others can change the folder of the keys", f"chmod 700 {folder}")
+            raise _unsafe(folder, "others can change the folder of the keys", command("chmod", "700", folder))
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as handle:
             held = os.fstat(handle.fileno())
             if not stat.S_ISREG(held.st_mode):
@@ -28,7 +28,7 @@ def read(path: str, *, longest: int, instead: str) -> bytes | None:
                 raise _unsafe(path, "it belongs to another user", f"chown it, or {instead}")
             if held.st_mode & _OTHERS:
                 mode = f"{stat.S_IMODE(held.st_mode):04o}"
-                hint = f"if nobody else has read it: chmod 600 {path}; else {instead}"
+                hint = f"if nobody else has read it: {command('chmod', '600', path)}; else {instead}"
                 raise _unsafe(path, f"other users can open it (mode {mode})", hint)
             return handle.read(min(held.st_size, longest))  # room for all of `longest` is not asked for
     except FileNotFoundError:

@@ -24,6 +24,7 @@ from cyberos.errors.blocks import SessionOver as SessionOver
 from cyberos.errors.blocks import SessionReconciled as SessionReconciled
 from cyberos.errors.family import CyberosError as CyberosError
 from cyberos.errors.family import Kind as Kind
+from cyberos.errors.family import command as command
 from cyberos.errors.family import error_classes as error_classes
 from cyberos.errors.recording import SessionNotFound as SessionNotFound
 from cyberos.errors.recording import SessionStateRefused as SessionStateRefused

@@ -56,3 +56,10 @@ def error_classes() -> Iterator[type[CyberosError]]:
         error = pending.pop(0)
         yield error
         pending.extend(error.__subclasses__())
+
+
+def command(*words: str) -> str:
+    """Returns a command for a hint as a shell takes it, whatever is in the names that it is given."""
+    import shlex
+
+    return shlex.join(words)

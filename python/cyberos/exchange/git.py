@@ -18,6 +18,7 @@ from cyberos.errors import (
     ProgramMissing,
     RepositoryNotFound,
     RepositoryRefused,
+    command,
 )
 
 # How alike two files must be for one to be the other renamed, in percent, and among how many that is looked for.
@@ -93,7 +94,7 @@ class Repository:
             raise RepositoryRefused(
                 f"{self.folder} is a shallow clone: its history is cut off",
                 repository=self.folder,
-                hint=f"git -C {self.folder} fetch --unshallow",
+                hint=command("git", "-C", self.folder, "fetch", "--unshallow"),
             )
         head = self._run("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if head.returncode:
@@ -219,7 +220,7 @@ class Repository:
         return CorruptRepository(
             f"git cannot read all of {self.folder}: {_first_line(said)}",
             repository=self.folder,
-            hint=f"git -C {self.folder} fsck says what is damaged",
+            hint=f"{command('git', '-C', self.folder, 'fsck')} says what is damaged",
         )
 
     def _unusable(self, said: bytes) -> RepositoryNotFound | RepositoryRefused | CorruptRepository:
@@ -284,7 +285,7 @@ class Blobs:
         return CorruptRepository(
             f"git cannot read object {name} of {self._repository.folder}",
             repository=self._repository.folder,
-            hint=f"git -C {self._repository.folder} fsck says what is damaged",
+            hint=f"{command('git', '-C', self._repository.folder, 'fsck')} says what is damaged",
         )
 
     def __enter__(self) -> Self:

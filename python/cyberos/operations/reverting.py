@@ -7,7 +7,7 @@ from cyberos.core.reverting import planning, tracing
 from cyberos.core.reverting.planning import Reversion, Skipped
 from cyberos.core.reverting.tracing import Progress, Unit
 from cyberos.core.writer import Writer
-from cyberos.errors import BadArgument, NothingToRevert, PreconditionFailed
+from cyberos.errors import BadArgument, NothingToRevert, PreconditionFailed, command
 
 Key = Literal["session_id", "dream_id"]
 
@@ -68,7 +68,7 @@ def _planned(reader: AuditChainReader, unit: Unit, progress: Progress) -> planni
         what = "session" if unit.key == "session_id" else "dream"
         raise NothingToRevert(
             f"no memory was changed in {what} {unit.id}", **{unit.key: unit.id},
-            hint=f"cyberos history --all-paths --filter {unit.key}={unit.id}",
+            hint=command("cyberos", "history", "--all-paths", "--filter", f"{unit.key}={unit.id}"),
         )  # fmt: skip
     return planning.plan(reader, tracing.trace(reader, unit, seqs, progress), unit)
 

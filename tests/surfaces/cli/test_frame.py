@@ -4,6 +4,7 @@ import json
 import os
 import pwd
 import re
+import shlex
 import subprocess
 import sys
 
@@ -158,6 +159,47 @@ def test_ctrl_c_ends_quietly(cli, probe):
     probe.does = interrupt
     run = cli("probe")
     assert (run.code, run.out, run.err.strip()) == (130, "", "")
+
+
+NASTY = "a b'c$(touch pwned);`touch pwned`"
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        (["revert", "--session", NASTY], f"session_id={NASTY}"),
+        (["get", f"memories/{NASTY}.md"], f"memories/{NASTY}.md"),
+        (["show", f"memories/{NASTY}.md"], f"memories/{NASTY}.md"),
+        (["blocks", "end", f"x:{NASTY}"], f"x:{NASTY}"),
+    ],
+)
+def test_a_command_in_a_hint_has_the_names_as_a_shell_takes_them(program, args, word):
+    """So that pasting one runs that command and nothing that a name says."""
+    program("init")
+    program("put", f"memories/{NASTY}.md", stdin=b"x\n")
+    program("delete", f"memories/{NASTY}.md")
+    program("blocks", "enrol")
+    program("blocks", "start", f"x:{NASTY}")
+    program("blocks", "end", f"x:{NASTY}")
+    run = program(*args)
+    assert shlex.quote(word) in run.err
+
+
+@pytest.mark.parametrize("module", ["click", "cyberos.cli.main", "cyberos.cli.commands.version"])
+def test_ctrl_c_while_modules_are_loaded_ends_quietly(module):
+    script = f"""
+import sys
+from cyberos.cli.entry import run
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["cyberos", "version"]
+run()
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ def _human(found: Diagnosis) -> Iterator[str]:
     for finding in found.findings:
         yield from _described(finding)
     counts = sum(finding.counts for finding in found.findings)
-    are = "is" if counts == 1 else "are"
-    verdict = "nothing is wrong" if found.healthy else f"{output.counted(counts, 'thing')} {are} not as they should be"
+    wrong = "1 thing is not as it" if counts == 1 else f"{output.counted(counts, 'thing')} are not as they"
+    verdict = "nothing is wrong" if found.healthy else f"{wrong} should be"
     yield f"{found.store}: {output.counted(found.rows, 'row')}; {verdict}"
 
 

@@ -36,7 +36,7 @@ def store_id(store: str | os.PathLike[str]) -> str:
     if not found:
         raise BadConfig(
             "the store has no id, and keys are kept by it", file=layout.MANIFEST, key="store_id",
-            hint="give it one in manifest.json: a word of letters, digits, ., _ and -",
+            hint='give it one in manifest.json, "store_id": "NAME", a word of letters, digits, ., _ and -',
         )  # fmt: skip
     return found
 
