@@ -1,5 +1,6 @@
 """Locks between processes, and between threads: `flock` on a file that is never deleted."""
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -7,6 +8,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from cyberos.errors import CyberosError, IoFailure
+
+# What the operating system says of a file that may not be written.
+READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 _POLL_S: Final = 0.01
 

@@ -4,7 +4,6 @@ Every change is checked (path, size, access list), handed to the compiled core, 
 durable. Any number of threads may share a writer, and other processes may write to the same store at the same time.
 """
 
-import errno
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,11 +17,11 @@ from cyberos.core.changes import Change, Delete, Mode, Move, Put, Record
 from cyberos.core.reader import AuditChainReader, Row
 from cyberos.crypto.keystore import Keystore
 from cyberos.errors import BadArgument, CyberosError, IoFailure, StoreNotFound, StoreReadOnly
+from cyberos.locking import READ_ONLY
 
 Receipt = _native.Receipt
 
 _DEFAULT_ACTOR: Final = "agent"
-_READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class Writer:
@@ -64,7 +63,7 @@ class Writer:
                 self.store_path, patience=patience, actor=actor, puts_files_off=puts_files_off
             )
         except IoFailure as error:
-            if getattr(error, "errno", None) not in _READ_ONLY:
+            if getattr(error, "errno", None) not in READ_ONLY:
                 raise
             raise StoreReadOnly(
                 f"the store cannot be written to: {error}",

@@ -1,5 +1,6 @@
 """`cyberos blocks`, as a user has it, on both databases."""
 
+import errno
 import fcntl
 import io
 import json
@@ -359,3 +360,23 @@ def test_a_store_that_is_written_to_meanwhile_is_told_later(project, monkeypatch
     assert done.code == 0
     assert "the store's log has not been told yet" in done.err
     assert answer(project("start", "x:2", "--json"))["anchored"] == 3
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO])
+def test_a_file_that_may_not_be_changed_is_read_and_changes_are_refused(project, monkeypatch, number):
+    assert project("start", "x:1").code == 0
+    really = os.open
+
+    def refuse(path, flags, *args, **more):
+        if str(path).endswith("blocks.db.lock"):
+            raise OSError(number, os.strerror(number), path)
+        return really(path, flags, *args, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert "x:1" in project("list").out
+    for change in (("append", "x:1", "no"), ("end", "x:1"), ("start", "x:2"), ("abandon", "x:1", "--yes")):
+        refused = project(*change)
+        expected = (70, "io_failure") if number == errno.EIO else (4, "store_read_only")
+        assert (refused.code, f"error[{expected[1]}]" in refused.err) == (expected[0], True)
+    assert "x:2" not in project("list").out

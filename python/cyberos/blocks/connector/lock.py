@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from cyberos.errors import BlocksBusy, IoFailure
+from cyberos.errors import BlocksBusy, IoFailure, StoreReadOnly
+from cyberos.locking import READ_ONLY
 
 
 @contextmanager
@@ -15,6 +16,12 @@ def held(file: str, patience: float, waiting: Callable[[], None]) -> Iterator[No
     try:
         handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
+        if error.errno in READ_ONLY:
+            raise StoreReadOnly(
+                f"block memory cannot be changed: cannot open {file}: {error.strerror}",
+                store=file.removesuffix(".lock"),
+                hint="reading it works; to change it, its files must be yours and their disk writable",
+            ) from error
         raise IoFailure(f"cannot open {file}: {error.strerror}", file=file, errno=error.errno) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
