@@ -2,6 +2,7 @@
 
 import os
 import stat
+from contextlib import suppress
 
 from cyberos.errors import IoFailure
 
@@ -34,7 +35,9 @@ def replace(path: str | os.PathLike[str], content: bytes, *, shared: bool = Fals
         os.replace(temporary, file)
         sync_folder(os.path.dirname(file))
     except OSError as error:
-        raise IoFailure(f"cannot write {file}: {error.strerror}", file=file, errno=error.errno) from error
+        with suppress(OSError):  # on a full disk it takes the room that others need
+            os.unlink(temporary)
+        raise IoFailure.of("cannot write", file, error) from error
 
 
 def erase(path: str | os.PathLike[str]) -> bool:
@@ -53,7 +56,7 @@ def erase(path: str | os.PathLike[str]) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise IoFailure(f"cannot remove {file}: {error.strerror}", file=file, errno=error.errno) from error
+        raise IoFailure.of("cannot remove", file, error) from error
     return True
 
 

@@ -22,7 +22,7 @@ def locked(file: str, patience: float, busy: Callable[[], CyberosError]) -> Iter
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
         handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise IoFailure(f"cannot open {file}: {error.strerror}", file=file, errno=error.errno) from error
+        raise IoFailure.of("cannot open", file, error) from error
     try:
         _wait(handle, patience, busy)
         yield

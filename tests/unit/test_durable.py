@@ -3,7 +3,7 @@ import os
 import pytest
 
 from cyberos import durable
-from cyberos.errors import IoFailure
+from cyberos.errors import DiskFull
 
 
 def test_a_file_is_synced_before_it_gets_its_name_and_its_name_after(tmp_path, monkeypatch):
@@ -36,8 +36,9 @@ def test_a_file_that_cannot_be_replaced_is_as_it_was(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(IoFailure, match=r"cannot write .*file: No space left on device"):
+    with pytest.raises(DiskFull, match=r"cannot write .*file: No space left on device"):
         durable.replace(file, b"two")
+    assert os.listdir(tmp_path) == ["file"]
     assert file.read_bytes() == b"one"
     monkeypatch.undo()
     durable.replace(file, b"three")

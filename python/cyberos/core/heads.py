@@ -100,7 +100,7 @@ def write_new(path: str, content: bytes) -> None:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
     except OSError as error:
-        raise IoFailure(f"cannot write {path}: {error.strerror}", file=path, errno=error.errno) from error
+        raise IoFailure.of("cannot write", path, error) from error
     durable.replace(path, content, shared=True)
 
 

@@ -47,9 +47,7 @@ def init(folder: str | os.PathLike[str], *, allow_network_file_system: bool = Fa
     except FileExistsError as error:
         raise AlreadyExists(f"{root} is a file", path=os.fspath(root), hint="choose a new folder") from error
     except OSError as error:
-        raise IoFailure(
-            f"cannot make a store at {root}: {error.strerror}", file=os.fspath(root), errno=error.errno
-        ) from error
+        raise IoFailure.of("cannot make a store at", os.fspath(root), error) from error
     return root
 
 

@@ -136,7 +136,7 @@ class Keys(NamedTuple):
         except FileExistsError as error:
             raise AlreadyExists(f"there is a key {name} already", path=path, hint="choose another name") from error
         except OSError as error:
-            raise IoFailure(f"cannot write {path}: {error.strerror}", file=path, errno=error.errno) from error
+            raise IoFailure.of("cannot write", path, error) from error
 
 
 def parse(reference: str) -> tuple[str, str]:

@@ -83,6 +83,6 @@ def _save(held: Keys, known: dict[str, list[bytes]]) -> None:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
     except OSError as error:
-        raise IoFailure(f"cannot make {folder}: {error.strerror}", file=folder, errno=error.errno) from error
+        raise IoFailure.of("cannot make", folder, error) from error
     texts = {reference: [base64.b64encode(public).decode() for public in known[reference]] for reference in known}
     durable.replace(_path(held), json.dumps(texts, indent=2).encode() + b"\n", shared=True)

@@ -5,6 +5,8 @@ code or an HTTP status in one table of its own, and a docstring that says what i
 same classes. Nothing heavy is imported here: this module is on every start-up path.
 """
 
+import errno
+
 from cyberos.errors.blocks import Absent as Absent
 from cyberos.errors.blocks import BlocksBusy as BlocksBusy
 from cyberos.errors.blocks import BlocksCorrupt as BlocksCorrupt
@@ -362,6 +364,12 @@ class IoFailure(CyberosError):
     fields = ("file", "errno")
     file: str | None
     errno: int | None
+
+    @staticmethod
+    def of(what: str, file: str, error: OSError) -> "IoFailure":
+        """Returns the error for what cannot be done to a file: `DiskFull` where there is no room for it."""
+        cls = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else IoFailure
+        return cls(f"{what} {file}: {error.strerror}", file=file, errno=error.errno)
 
 
 class DiskFull(IoFailure):

@@ -57,7 +57,7 @@ def write(store: str, file: str, last_seq: int, *, bodies: bool, progress: Progr
     except FileExistsError as error:
         raise AlreadyExists(f"{file} is there already", path=file, hint="remove it, or choose another name") from error
     except OSError as error:
-        raise IoFailure(f"cannot write {file}: {error.strerror}", file=file, errno=error.errno) from error
+        raise IoFailure.of("cannot write", file, error) from error
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)

@@ -73,9 +73,7 @@ def unpack(file: str, folder: str, progress: Progress) -> Unpacked:
                 shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
         where = error.filename or file
-        raise IoFailure(
-            f"cannot import {file}: {where}: {error.strerror}", file=str(where), errno=error.errno
-        ) from error
+        raise IoFailure.of(f"cannot import {file}:", str(where), error) from error
     return unpacked
 
 

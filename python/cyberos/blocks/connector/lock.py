@@ -22,7 +22,7 @@ def held(file: str, patience: float, waiting: Callable[[], None]) -> Iterator[No
                 store=file.removesuffix(".lock"),
                 hint="reading it works; to change it, its files must be yours and their disk writable",
             ) from error
-        raise IoFailure(f"cannot open {file}: {error.strerror}", file=file, errno=error.errno) from error
+        raise IoFailure.of("cannot open", file, error) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -40,7 +40,7 @@ def drop(store: str | os.PathLike[str]) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise IoFailure(f"cannot remove {file}: {error.strerror}", file=file, errno=error.errno) from error
+            raise IoFailure.of("cannot remove", file, error) from error
 
 
 @contextmanager

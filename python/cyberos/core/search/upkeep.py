@@ -199,7 +199,7 @@ def _make_file(reader: AuditChainReader, file: str, progress: Progress | None) -
         os.replace(file + ".tmp", file)
         sync_folder(os.path.dirname(file))
     except OSError as error:
-        raise IoFailure(f"cannot write {file}: {error.strerror}", file=file, errno=error.errno) from error
+        raise IoFailure.of("cannot write", file, error) from error
 
 
 def _fill(database: Database, reader: AuditChainReader, progress: Progress | None) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class Desk:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise IoFailure(f"cannot remove {file}: {error.strerror}", file=file, errno=error.errno) from error
+            raise IoFailure.of("cannot remove", file, error) from error
 
     def acknowledged(self, session_id: str) -> int:
         """Returns how many turns of a session are known to be durable."""
@@ -77,7 +77,7 @@ class Desk:
             finally:
                 os.close(handle)
         except OSError as error:
-            raise IoFailure(f"cannot write {file}: {error.strerror}", file=file, errno=error.errno) from error
+            raise IoFailure.of("cannot write", file, error) from error
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def make_folder(folder: str) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         durable.sync_folder(os.path.dirname(folder))
     except OSError as error:
-        raise IoFailure(f"cannot make {folder}: {error.strerror}", file=folder, errno=error.errno) from error
+        raise IoFailure.of("cannot make", folder, error) from error
 
 
 def active(store: str | os.PathLike[str]) -> str | None:

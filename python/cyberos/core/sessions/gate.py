@@ -64,7 +64,14 @@ def cipher(writer: Writer, known: Known) -> SessionCipher | None:
 def cipher_from(keystore: Keystore | None, store: str | os.PathLike[str], known: Known) -> SessionCipher | None:
     """As `cipher`, without a writer."""
     keystore = require_keystore(keystore, known)
-    return keystore.open(store_id(store), known.id) if keystore and known.encrypted else None
+    if not keystore or not known.encrypted:
+        return None
+    if not keystore.available():
+        raise KeyMissing(
+            f"session {known.id} is encrypted with a key of a keystore that is not at {keystore.path}", key=known.id,
+            hint="bring that keystore back, or say with CYBEROS_CONFIG where it is: a new one does not have the key",
+        )  # fmt: skip
+    return keystore.open(store_id(store), known.id)
 
 
 def require_keystore(keystore: Keystore | None, known: Known) -> Keystore | None:

@@ -69,7 +69,22 @@ fn write(medium: &SharedMedium, path: &Path, turns: &mut TurnReader, acknowledge
     let made = temporary(path);
     // What a crash left may be read-only.
     medium.remove(&made).map_err(LogError::io("remove", &made))?;
-    let file = medium.open(&made, Open::CreateNew).map_err(LogError::io("create", &made))?;
+    let sealed = replace(medium, path, &made, turns, acknowledged);
+    if sealed.is_err() {
+        // On a full disk it takes the room that others need. What cannot be removed either is removed before the next try.
+        medium.remove(&made).ok();
+    }
+    sealed
+}
+
+fn replace(
+    medium: &SharedMedium,
+    path: &Path,
+    made: &Path,
+    turns: &mut TurnReader,
+    acknowledged: u64,
+) -> Result<Sealed> {
+    let file = medium.open(made, Open::CreateNew).map_err(LogError::io("create", made))?;
     let output = Output { file, at: 0, hasher: Hasher::default() };
     let size = turns.promised_plain();
     // Reading and checking on one thread, compressing on another: both take about as long.
@@ -83,12 +98,12 @@ fn write(medium: &SharedMedium, path: &Path, turns: &mut TurnReader, acknowledge
             // Damage is told as what it is, not as what packing makes of too few turns.
             check(path, turns, acknowledged)?;
         }
-        packed.map_err(LogError::io("write", &made))
+        packed.map_err(LogError::io("write", made))
     });
     let Output { file, at: bytes, hasher } = written?;
-    file.sync().map_err(LogError::io("sync", &made))?;
-    medium.set_mode(&made, SEALED_MODE).map_err(LogError::io("protect", &made))?;
-    medium.rename(&made, path).map_err(LogError::io("rename", &made))?;
+    file.sync().map_err(LogError::io("sync", made))?;
+    medium.set_mode(made, SEALED_MODE).map_err(LogError::io("protect", made))?;
+    medium.rename(made, path).map_err(LogError::io("rename", made))?;
     sync_folder(medium, path)?;
     Ok(Sealed { sha256: hasher.finish(), turns: turns.turns(), chain: turns.chain(), bytes })
 }
