@@ -10,7 +10,7 @@ from cyberos.core.history import walk
 from cyberos.core.reader import AuditChainReader
 from cyberos.core.reverting import planning
 from cyberos.core.writer import Writer
-from cyberos.errors import BadArgument, CorruptLog, NothingToRevert, PreconditionFailed
+from cyberos.errors import AclDenied, BadArgument, CorruptLog, NothingToRevert, PreconditionFailed
 from cyberos.operations import reverting
 from tests.conformance.naive import Log
 from tests.sessions.conftest import approve
@@ -153,6 +153,46 @@ def test_a_place_is_taken_by_what_others_moved_or_made_there(writer):
     assert reasons(done) == {A: "path_taken", "memories/e.md": "path_taken"}
     assert [(each.path, each.to) for each in done.reverted] == [(D, C)]
     assert memories(writer.store_path) == {A: "changed\n", C: "c\n", "memories/e.md": "another\n"}
+
+
+@pytest.mark.parametrize("taker", ["memories/facts/A.md", "memories/facts/a.md/below.md"])
+def test_a_place_that_the_disk_refuses_is_taken_and_no_other_memory_stays_for_it(writer, taker):
+    for path in (A, B, C):
+        writer.put(path, f"{path} before\n")
+    writer.delete(A, **IN)
+    writer.put(B, "changed\n", **IN)
+    writer.put(taker, "somebody else's\n")
+    planned, done = revert(writer.store_path, dry_run=True), revert(writer.store_path)
+    assert reasons(planned) == reasons(done) == {A: "path_taken"}
+    assert memories(writer.store_path) == {
+        B: f"{B} before\n", C: f"{C} before\n", taker: "somebody else's\n",
+    }  # fmt: skip
+
+
+def test_a_name_that_the_unit_itself_took_in_other_letters_blocks_only_its_own_memory(writer):
+    for path in (A, B):
+        writer.put(path, f"{path} before\n")
+    writer.move(A, C, **IN)
+    writer.put("memories/facts/A.md", "new\n", **IN)
+    writer.put(B, "changed\n", **IN)
+    assert reasons(revert(writer.store_path)) == {C: "path_taken"}
+    assert memories(writer.store_path) == {B: f"{B} before\n", C: f"{A} before\n"}
+    revert(writer.store_path)  # now the name is free
+    assert memories(writer.store_path) == {A: f"{A} before\n", B: f"{B} before\n"}
+
+
+def test_what_the_access_list_refuses_is_told_by_a_dry_run_too(writer):
+    writer.put(A, "before\n")
+    writer.put(A, "changed\n", **IN)
+    before = writer.head_seq()
+    (writer.store_path / "memories" / "STORE.yaml").write_text(
+        '{"store_id": "locked", "acl": [{"actor": "carol", "mode": "read"}]}'
+    )
+    with pytest.raises(AclDenied):
+        revert(writer.store_path, dry_run=True)
+    assert writer.head_seq() == before
+    with pytest.raises(AclDenied):
+        revert(writer.store_path)
 
 
 def test_a_session_may_undo_itself_and_goes_on(writer):

@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from cyberos.core import access
 from cyberos.core.reader import AuditChainReader
 from cyberos.core.reverting import planning, tracing
 from cyberos.core.reverting.planning import Reversion, Skipped
@@ -41,13 +42,15 @@ def revert(
     """Brings every memory that the unit changed back to what it was before, by new rows: all or none.
 
     What others changed since is skipped, and what was purged cannot come back. Raises `NothingToRevert` where the unit
-    changed no memory, and `PreconditionFailed` where a memory is changed meanwhile.
+    changed no memory, `AclDenied` where the actor may not write to one that would be brought back, and
+    `PreconditionFailed` where a memory is changed meanwhile.
     """
     if not unit_id:
         raise BadArgument("an empty text is no id", argument=key)
     unit = Unit(key, unit_id)
     if dry_run:
         plan = _planned(AuditChainReader(store), unit, progress)
+        _require_permission(store, actor, plan)
         return _result(unit, plan, dry_run=True)
     with Writer(store, actor=actor) as writer:
         plan = _planned(writer.reader(), unit, progress)
@@ -60,6 +63,15 @@ def revert(
                 hint="run the command again: it skips what was changed",
             ) from error  # fmt: skip
     return _result(unit, plan, tuple(receipt.seq for receipt in receipts if receipt.seq), dry_run=False)
+
+
+def _require_permission(store: str, actor: str, plan: planning.Plan) -> None:
+    """Raises what the writer would, and records nothing."""
+    rules = access.rules(store)
+    for path in {path: None for change in plan.changes for path in change.written()}:
+        decision = rules.decide(actor, path)
+        if not decision.allowed:
+            raise decision.error()
 
 
 def _planned(reader: AuditChainReader, unit: Unit, progress: Progress) -> planning.Plan:

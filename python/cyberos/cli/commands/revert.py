@@ -14,7 +14,7 @@ from cyberos.operations.reverting import Reversion, Reverted, Skipped
 
 _REASONS: Final = {
     "edited_by_hand": "edited by hand since",
-    "path_taken": "another memory is where it was",
+    "path_taken": "another memory or folder is where it was, or has that name in other letters",
     "purged": "the version before was purged",
     "damaged": "the version before is damaged: `cyberos verify --deep` says where",
     "unavailable": "the version before was never kept: the log holds only its hash",

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from cyberos.core import edits
+from cyberos.core import edits, paths
 from cyberos.core.bodies import Bodies
 from cyberos.core.changes import Change, Delete, Move, Put
 from cyberos.core.reader import AuditChainReader
 from cyberos.core.reverting.tracing import Traced, Unit
+from cyberos.errors import PathRefused
 
 # Why a memory stays as it is: somebody else changed it since, in a row or by hand; another memory is where it was;
 # its version was purged, is damaged, or was never kept.
@@ -96,11 +97,14 @@ class _Planner:
         """Yields the memories that cannot go back where they were, because something is there and stays."""
         leaving = {memory.path for memory in undone if memory.before is None or memory.before.path != memory.path}
         claimed: set[str] = set()
+        on_disk = paths.OnDisk(self._reader.store_path)
         for memory in undone:
             if memory.before is None:
                 continue
             path = memory.before.path
-            free = path == memory.path or path in leaving or not self._is_occupied(path)
+            free = path == memory.path or (
+                (path in leaving or not self._is_occupied(path)) and _is_possible(on_disk, path)
+            )
             if path in claimed or not free:
                 yield memory
             claimed.add(path)
@@ -157,6 +161,15 @@ class _Planner:
                 yield Move(source, aside, extra=self._extra)
             else:
                 yield Move(source, ways.pop(source), extra=self._extra)
+
+
+def _is_possible(on_disk: paths.OnDisk, path: str) -> bool:
+    """Whether the writer takes a path: not beside a name that differs by case only, nor where a folder is."""
+    try:
+        on_disk.check(path)
+    except PathRefused:
+        return False
+    return True
 
 
 def _reversion(memory: Traced) -> Reversion:

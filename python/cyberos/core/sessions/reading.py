@@ -45,7 +45,7 @@ def find(sessions: Book, session_id: str) -> Known:
     if known is None:
         terms.check_id(session_id)
         raise SessionNotFound(
-            f"there is no session {session_id}", session_id=session_id, hint="cyberos session list --since 30d"
+            f"there is no session {session_id}", session_id=session_id, hint="cyberos session list --since all"
         )
     return known
 
