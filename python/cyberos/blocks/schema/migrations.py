@@ -66,6 +66,13 @@ def check(database: Database, migrations: Sequence[Migration] | None = None) -> 
     with database.read() as transaction:
         known = _applied(transaction) if _has_ledger(database, transaction) else []
     _compare(database, known, migrations)
+    if not known:
+        hints = ["run `cyberos blocks setup` where it is new"]
+        if database.dialect == "sqlite":
+            hints.append(f"where it is not, bring it back from a copy, together with {database.name}-wal")
+        raise SchemaMismatch(
+            f"{database.name} has no tables of block memory", database=database.name, version=0, hint=tuple(hints)
+        )
     if len(known) < len(migrations):
         raise SchemaMismatch(
             f"{database.name} has tables of an older version ({len(known)} of {len(migrations)} migrations)",
